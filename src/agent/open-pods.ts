@@ -11,6 +11,7 @@ import { createNodeAdmission } from '../pods/admission/create-node-admission.ts'
 import type { EnvironmentFile } from '../pods/containers/environment/environment-sources.ts'
 import { createImages } from '../pods/images/create-images.ts'
 import { runDeadContainerCollection } from '../pods/leftovers/run-dead-container-collection.ts'
+import { PodRemains } from '../pods/leftovers/pod-remains.ts'
 import { runShimCollection } from '../pods/leftovers/run-shim-collection.ts'
 import { listLogs } from '../pods/logs/list-logs.ts'
 import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
@@ -68,7 +69,8 @@ export async function openPods(stages: Stages, hub: Hints) {
   const tracer = base.tracer ?? noTracer
   const cores = base.machine.onlineCpus.length
   const userNamespaces = await createUserNamespaces(base, tasks.signal)
-  const files = createFiles(base, (uid) => userNamespaces.release(uid))
+  const remains = new PodRemains({ knows: (uid) => registry.knows(uid), events: nodeEvents, clock, log })
+  const files = createFiles(base, remains, (uid) => userNamespaces.release(uid))
   const journal = await ExitJournal.load({ files: host.recordFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const objects = createPodObjects({
     ...base,
@@ -203,6 +205,7 @@ export async function openPods(stages: Stages, hub: Hints) {
   const stats = new StatsOpener({ ...base, runtime, volumes: () => volumeStats.usages() }, tasks)
   const loops: readonly Loop[] = [
     { name: 'finished pods', run: (s) => journal.run(clock, s) },
+    { name: 'remains of pods', run: (s) => remains.run(s) },
     { name: 'resizes', run: (s) => resizes.run(s) },
     {
       name: 'containers that wait for services',
@@ -330,14 +333,21 @@ function selinuxGates(gates: Base['settings']['gates']) {
 }
 
 /** The files of pods; the ids of a user namespace are free again when the files of its pod go. */
-function createFiles({ settings, host }: Base, beforeRemoval: (uid: string) => Promise<void>) {
+function createFiles({ settings, host }: Base, remains: PodRemains, beforeRemoval: (uid: string) => Promise<void>) {
   const files = host.podFiles(settings.flags.rootDir)
+  const removeLogDirectory = async (uid: PodUid, directory: string) => {
+    const retry = () => files.removeLogDirectory(directory)
+    remains.note(await retry(), { uid, retry })
+  }
   return {
     ...files,
-    async removePod(uid: string, logDirectory: string | undefined) {
+    async removePod(uid: PodUid, logDirectory: string | undefined) {
       await beforeRemoval(uid)
-      await files.removePod(uid, logDirectory)
+      const retry = () => files.removePod(uid)
+      remains.note(await retry(), { uid, retry })
+      if (logDirectory !== undefined) await removeLogDirectory(uid, logDirectory)
     },
+    removeLogDirectory,
   }
 }
 

@@ -93,6 +93,7 @@ const LOOPS = [
   'runtime health',
   'placement',
   'resizes',
+  'remains of pods',
   'resolver check',
   'claims of pods',
   'api source',

@@ -33,6 +33,24 @@ describe('a pod ends', () => {
     assert.deepEqual([...world.files.files.keys(), ...world.files.directories], [])
   })
 
+  test("although its directory stays, for something that is not the agent's: that is reported once", async () => {
+    await using world = await createWorld()
+    const nodeEvents: string[] = []
+    await using agent = await startAgent(world, { nodeEvents })
+    agent.setPods([createWantedPod()])
+    await agent.settle()
+    world.files.foreign.set('u-1', ['/root/pods/u-1/foreign (mounted)'])
+    agent.setPods([])
+    await agent.pass(LINGER_MS + 60_000, 1000)
+    assert.equal(agent.workers.size, 0)
+    assert.deepEqual(nodeEvents, ['PodDirectoryKept'])
+    assert.equal(agent.lines.filter(({ message }) => message.includes('it stays')).length, 1)
+    assert.deepEqual(
+      agent.lines.filter(({ level }) => level === 'error'),
+      [],
+    )
+  })
+
   test('although nothing of it was ever created', async () => {
     await using world = await createWorld()
     world.cri.script.fail('runPodSandbox', 'UNKNOWN', 'no network')

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import type { Remains } from '../../src/system/directories/remove-own-directory.ts'
 import type { createPodFiles } from '../../src/system/directories/pod-files.ts'
 import type { PodDeps } from '../../src/pods/sync/pod-worker.ts'
 
@@ -8,6 +9,8 @@ type PodFiles = PodDeps['files']
 export class FakePodFiles implements PodFiles {
   readonly files = new Map<string, string>()
   readonly directories = new Set<string>()
+  /** By UID: what is in the directory of a pod and not the agent's. */
+  readonly foreign = new Map<string, readonly string[]>()
   /** What the next calls of a method fail with. */
   readonly failures = new Map<keyof PodDeps['files'], Error>()
 
@@ -78,26 +81,32 @@ export class FakePodFiles implements PodFiles {
     this.files.delete(logPath)
   }
 
-  async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
+  async removePod(uid: string): Promise<Remains> {
     this.#check('removePod')
-    const gone = (path: string) =>
-      path.includes(`/pods/${uid}`) || (logDirectory !== undefined && path.startsWith(logDirectory))
-    for (const path of this.files.keys()) if (gone(path)) this.files.delete(path)
-    for (const path of this.directories) if (gone(path)) this.directories.delete(path)
+    this.#remove((path) => path.includes(`/pods/${uid}`))
+    return { directory: `/root/pods/${uid}`, left: this.foreign.get(uid) ?? [] }
   }
 
   async listPods(): Promise<readonly string[]> {
     const paths = [...this.files.keys(), ...this.directories]
-    return [...new Set(paths.flatMap((path) => /\/pods\/([^/]+)/.exec(path)?.[1] ?? []))]
+    return [...this.foreign.keys(), ...new Set(paths.flatMap((path) => /\/pods\/([^/]+)/.exec(path)?.[1] ?? []))]
   }
 
   async listLogDirectories() {
     return []
   }
 
-  async removeLogDirectory(): Promise<void> {}
+  async removeLogDirectory(directory: string): Promise<Remains> {
+    this.#remove((path) => path.startsWith(directory))
+    return { directory, left: [] }
+  }
 
   async removeDanglingLinks(): Promise<void> {}
+
+  #remove(isOfIt: (path: string) => boolean): void {
+    for (const path of this.files.keys()) if (isOfIt(path)) this.files.delete(path)
+    for (const path of this.directories) if (isOfIt(path)) this.directories.delete(path)
+  }
 
   #notes(name: string) {
     const pathOf = (uid: string) => `/root/pods/${uid}/${name}`

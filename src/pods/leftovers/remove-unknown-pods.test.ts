@@ -74,7 +74,7 @@ function setUp(options: Scene = {}) {
 const REMOVALS = [
   'removePod unknown',
   'removeCgroup unknown',
-  'removeLogs /logs/unknown',
+  'removeLogs unknown /logs/unknown',
   'forget unknown',
   'removeLinks /var/log/containers /logs',
 ]

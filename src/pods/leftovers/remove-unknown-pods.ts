@@ -8,7 +8,10 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { Volumes } from '../volumes/volumes.ts'
 
 export interface RemoveUnknownPodsDeps {
-  readonly files: ReturnType<typeof createPodFiles>
+  readonly files: Pick<ReturnType<typeof createPodFiles>, 'listPods' | 'listLogDirectories' | 'removeDanglingLinks'> & {
+    removePod(uid: PodUid, logDirectory: string | undefined): Promise<unknown>
+    removeLogDirectory(uid: PodUid, path: string): Promise<unknown>
+  }
   readonly volumes: Pick<Volumes, 'has' | 'release'>
   readonly cgroups: {
     list(): Promise<readonly PodUid[]>
@@ -28,7 +31,7 @@ export interface RemoveUnknownPodsDeps {
 
 interface Removal {
   readonly uid: string
-  readonly remove: (uid: PodUid) => Promise<void>
+  readonly remove: (uid: PodUid) => Promise<unknown>
 }
 
 /**
@@ -88,7 +91,7 @@ async function listRemovals(deps: RemoveUnknownPodsDeps, uids: readonly string[]
       .map((uid) => ({ uid, remove: () => cgroups.remove(uid) })),
     ...(await orNothing(deps, files.listLogDirectories(podLogsDirectory))).map(({ uid, path }) => ({
       uid,
-      remove: () => files.removeLogDirectory(path),
+      remove: (known: PodUid) => files.removeLogDirectory(known, path),
     })),
     ...journal.uids().map((uid) => ({ uid, remove: () => journal.forget(uid) })),
   ]

@@ -29,8 +29,8 @@ export type CleanUpPodDeps = StopAndRefreshDeps &
       remove(uid: PodUid): Promise<void>
     }
     readonly files: {
-      /** Removes what the agent itself made for a pod; never what is inside a volume. */
-      removePod(uid: PodUid, logDirectory: string | undefined): Promise<void>
+      /** Removes what the agent itself made for a pod; never what is inside a volume, and nothing that others put there. */
+      removePod(uid: PodUid, logDirectory: string | undefined): Promise<unknown>
     }
     readonly node: Pick<NodeSettings, 'podLogsDirectory' | 'deadContainerLeastMs' | 'deadInstancesKept'>
   }

@@ -1,6 +1,6 @@
 import { computePodPaths } from '../containers/pod-paths.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
-import { outerMountPointsBelow } from '../../system/mounts/mount-table.ts'
+import { mountPointsBelow, outerMountPointsBelow } from '../../system/mounts/mount-table.ts'
 import type { Mounter } from '../../system/mounts/mounter.ts'
 import type { FoundVolume } from '../../system/directories/volume-folders.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
@@ -15,8 +15,8 @@ export interface VolumeFolders {
   listPods(): Promise<readonly string[]>
   makeFolder(path: string): Promise<void>
   holdsAnything(directory: string): Promise<boolean>
-  /** Removes the empty directories around a pod's volumes and returns those that hold something. */
-  removeEmptyFolders(uid: PodUid): Promise<readonly string[]>
+  /** Removes the empty directories around a pod's volumes, none at or behind these mount points, and returns those that stay. */
+  removeEmptyFolders(uid: PodUid, points: ReadonlySet<string>): Promise<readonly string[]>
 }
 
 export interface TakeDownDeps {
@@ -43,13 +43,15 @@ export async function takeDownVolume(
   await deps.mounter.unmount(place.path, { force: false }, signal)
 }
 
-/** Unmounts whatever else is mounted below the directory of a pod, and removes directories that hold nothing. */
+/**
+ * Removes what is left when no volume of a pod is: parts of volumes, and directories that hold nothing. Whatever is still mounted below the
+ * directory of the pod is neither a volume nor in one, so it is not the pod's: it stays, and keeps the directories around it.
+ */
 export async function removeVolumeRest(deps: TakeDownDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
   const { directory } = computePodPaths(deps.rootDirectory, uid)
   await releaseParts(deps, `${directory}/volume-subpaths`, signal)
-  const strays = await unmountBelow(deps, directory, signal)
-  if (strays.length > 0) deps.log.warn('unmounted what nobody knew in the directory of a pod', { uid, strays })
-  const left = await deps.folders.removeEmptyFolders(uid)
+  const points = new Set(mountPointsBelow(await deps.mounter.table(), directory))
+  const left = await deps.folders.removeEmptyFolders(uid, points)
   // Data that no volume of ours has left there is not ours to remove.
   if (left.length > 0) deps.log.warn('volume directories hold something, they stay', { uid, left })
 }
@@ -59,13 +61,7 @@ async function releaseParts({ folders, files }: TakeDownDeps, directory: string,
   if (await folders.holdsAnything(directory)) await files.releaseSubPaths(directory, signal)
 }
 
-/** Returns what it unmounted. */
-async function unmountBelow(
-  { mounter }: TakeDownDeps,
-  directory: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+async function unmountBelow({ mounter }: TakeDownDeps, directory: string, signal: AbortSignal): Promise<void> {
   const points = outerMountPointsBelow(await mounter.table(), directory)
   for (const point of points) await mounter.unmount(point, { force: false }, signal)
-  return points
 }

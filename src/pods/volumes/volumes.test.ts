@@ -399,18 +399,26 @@ describe('Volumes.adopt()', () => {
     assert.deepEqual(volumes.counts(), [{ plugin: EMPTY_DIR, desired: 1, actual: 1 }])
   })
 
-  test('only unmounts what no kind knows, and mounts without a directory', async () => {
+  test('only unmounts what no kind knows, and leaves alone what is mounted elsewhere', async () => {
     const node = new FakeVolumeNode()
     const foreign = node.path('u-1', 'example.org/flex', 'disk')
     const stray = `${node.root}/pods/u-1/volume-subpaths/old/main/0`
     node.mounts.add(foreign)
     node.data.add(node.path('u-1', 'example.org/other', 'rest'))
     node.others.add(stray)
+    const foreignMounts = [`${node.root}/pods/u-1/elsewhere`, `${node.root}/pods/u-1/volumes/kubernetes.io~nfs`]
+    for (const point of foreignMounts) node.others.add(point)
+    const looksLikeOurs = node.path('u-1', 'kubernetes.io/nfs', 'share')
+    node.data.add(looksLikeOurs)
     const { counted, volumes, release, assertClean } = createVolumes({}, node)
     await volumes.adopt()
     assert.deepEqual(volumes.counts(), [{ plugin: 'other', desired: 0, actual: 2 }])
     await release()
-    assert.deepEqual([node.mounts.size, node.others.size, node.data.size], [0, 0, 1])
+    assert.deepEqual([node.mounts.size, [...node.others], node.data.size], [0, foreignMounts, 2])
+    assert.deepEqual(
+      node.journal.filter((line) => foreignMounts.some((point) => line.endsWith(point.slice(node.root.length)))),
+      [],
+    )
     assert.deepEqual(counted.slice(0, 2), ['found false', 'found false'])
     assertClean()
   })

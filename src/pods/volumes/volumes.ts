@@ -77,8 +77,12 @@ export class Volumes {
   async adopt(): Promise<void> {
     const { folders, mounter, rootDirectory } = this.#deps
     const [found, uids, mounts] = await Promise.all([folders.listVolumes(), folders.listPods(), mounter.table()])
+    const pods = `${rootDirectory}/pods`
+    const points = mountPointsBelow(mounts, pods).filter((point) => point !== pods)
     for (const { uid, pluginDirectory, specName, path } of found) {
       if (!isPodUid(uid)) continue
+      // Nothing of ours is mounted above a volume: what looks like one behind such a mount is someone else's.
+      if (points.some((point) => path.startsWith(`${point}/`))) continue
       const plugin = unescapeName(pluginDirectory)
       this.#table(uid).adopt(plugin, { uid, specName, path })
       this.#deps.metrics.volumeFound(this.#kinds.has(plugin))
@@ -86,9 +90,8 @@ export class Volumes {
     // An agent that died after the last volume of a pod was gone has left the folders around it.
     for (const uid of uids) if (isPodUid(uid)) this.#table(uid)
     await this.#adoptKinds()
-    const pods = `${rootDirectory}/pods`
     // What is mounted without a volume directory is remembered by the table of its pod alone.
-    for (const point of mountPointsBelow(mounts, pods)) {
+    for (const point of points) {
       const [uid = ''] = point.slice(pods.length + 1).split('/')
       if (isPodUid(uid)) this.#table(uid)
     }

@@ -33,7 +33,8 @@ describe('createPodFiles()', () => {
     await files.makeTerminationLog(join(pod, 'containers', 'web', '0a0b0c0d'))
     await writeFile(join(logs, 'web', '0.log'), 'x')
     await writeFile(join(pod, 'volumes', 'kind', 'data', 'precious'), 'x')
-    await files.removePod('u1', logs)
+    await files.removePod('u1')
+    await files.removeLogDirectory(logs)
     assert.deepEqual(
       await Promise.all(
         [join(pod, 'containers'), join(pod, 'etc-hosts'), logs, join(pod, 'volumes', 'kind', 'data', 'precious')].map(
@@ -43,34 +44,55 @@ describe('createPodFiles()', () => {
       [false, false, false, true],
     )
     await rm(join(pod, 'volumes'), { recursive: true })
-    await files.removePod('u1', logs)
+    await files.removePod('u1')
+    await files.removeLogDirectory(logs)
     assert.equal(await exists(pod), false)
   })
 
-  test('removePod() removes nothing behind a link or a mount, and says where it is', async (t) => {
+  test('removePod() removes nothing behind a link or a mount, and says what it left', async (t) => {
     const { root, files } = await makeRoot(t)
     const elsewhere = join(root, 'elsewhere')
-    await files.makeDirectories([join(elsewhere, 'web'), join(root, 'pods', 'u2'), join(root, 'pods', 'u3')])
+    const pods = join(root, 'pods')
+    await files.makeDirectories([join(elsewhere, 'web'), join(pods, 'u2'), join(pods, 'u3', 'containers', 'web')])
     await writeFile(join(elsewhere, 'file'), 'precious')
     await writeFile(join(elsewhere, 'web', 'file'), 'precious')
-    await symlink(elsewhere, join(root, 'pods', 'u1'))
-    await symlink(elsewhere, join(root, 'pods', 'u2', 'containers'))
+    await writeFile(join(pods, 'u3', 'containers', 'web', 'file'), 'precious')
+    await writeFile(join(pods, 'u3', 'etc-hosts'), '')
+    await symlink(elsewhere, join(pods, 'u1'))
+    await symlink(elsewhere, join(pods, 'u2', 'containers'))
     await symlink(elsewhere, join(root, 'logs'))
-    for (const path of ['u1', 'u2/containers'])
-      await assert.rejects(files.removePod(path.slice(0, 2), undefined), {
-        message: `Cannot remove "${join(root, 'pods', path)}": expected a directory`,
-      })
-    await assert.rejects(files.removeLogDirectory(join(root, 'logs')), /expected a directory/)
-    const point = join(root, 'pods', 'u3', 'containers')
-    const table = parseMountTable(`2 1 8:1 / ${point} rw - ext4 /dev/sda1 rw`)
-    const mounted = createPodFiles({ rootDirectory: root, readTable: async () => table })
-    await assert.rejects(mounted.removePod('u3', undefined), {
-      message: `Cannot remove "${join(root, 'pods', 'u3')}": "${point}" is mounted in it`,
-    })
+    const leftOf = async (uid: string, from = files) => (await from.removePod(uid)).left
+    assert.deepEqual(await leftOf('u1'), [`${join(pods, 'u1')} (expected a directory)`])
+    assert.deepEqual(await leftOf('u2'), [`${join(pods, 'u2', 'containers')} (not the agent's)`])
+    assert.deepEqual((await files.removeLogDirectory(join(root, 'logs'))).left, [
+      `${join(root, 'logs')} (expected a directory)`,
+    ])
+    for (const place of ['containers', 'containers/web', 'containers/web/file']) {
+      const point = join(pods, 'u3', place)
+      const table = parseMountTable(`2 1 8:1 / ${point} rw - ext4 /dev/sda1 rw`)
+      const mounted = createPodFiles({ rootDirectory: root, readTable: async () => table })
+      assert.deepEqual(await leftOf('u3', mounted), [`${point} (mounted)`])
+      assert.equal(await exists(join(pods, 'u3', 'containers', 'web', 'file')), true)
+    }
+    assert.equal(await exists(join(pods, 'u3', 'etc-hosts')), false, "what is the agent's goes")
+    assert.deepEqual(await leftOf('u3'), [])
     assert.deepEqual(await Promise.all([exists(join(elsewhere, 'file')), exists(join(elsewhere, 'web/file'))]), [
       true,
       true,
     ])
+  })
+
+  test('removePod() touches nothing in a directory that is mounted itself, and names few of many', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const pod = join(root, 'pods', 'u1')
+    await files.makeDirectories(Array.from({ length: 20 }, (_, index) => join(pod, `foreign-${index}`)))
+    await writeFile(join(pod, 'etc-hosts'), '')
+    const table = parseMountTable(`2 1 8:1 / ${pod} rw - ext4 /dev/sda1 rw`)
+    const mounted = createPodFiles({ rootDirectory: root, readTable: async () => table })
+    assert.deepEqual(await mounted.removePod('u1'), { directory: pod, left: [`${pod} (mounted)`] })
+    assert.equal(await exists(join(pod, 'etc-hosts')), true)
+    const { left } = await files.removePod('u1')
+    assert.deepEqual([left.length, left.at(-1)], [11, 'and more'])
   })
 
   test('a note about probes is kept, set aside, and removed with its pod', async (t) => {
@@ -84,7 +106,7 @@ describe('createPodFiles()', () => {
     assert.equal(await files.probeNotes.read('u1'), undefined)
     assert.equal(await readFile(join(pod, 'probes.json.corrupt'), 'utf8'), 'two')
     await files.probeNotes.write('u1', 'three')
-    await files.removePod('u1', undefined)
+    await files.removePod('u1')
     assert.equal(await exists(pod), false)
   })
 

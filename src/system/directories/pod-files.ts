@@ -1,19 +1,7 @@
 import { constants } from 'node:fs'
-import {
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rmdir,
-  symlink,
-  unlink,
-  writeFile,
-} from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, readlink, symlink, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { mountPointsBelow, readMountTable } from '../mounts/mount-table.ts'
+import { readMountTable } from '../mounts/mount-table.ts'
 import {
   removeFileDurably,
   renameDurably,
@@ -23,6 +11,8 @@ import {
 } from '../files/durable-file.ts'
 import { hostConfigFiles } from '../files/config-files.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
+import { removeOwnDirectory } from './remove-own-directory.ts'
+import type { OwnParts, Remains } from './remove-own-directory.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** The file that names hosts on the node itself. */
@@ -31,6 +21,12 @@ const PROBE_NOTE = 'probes.json'
 const TERMINATION_NOTE = 'termination.json'
 /** What a note, and what is left of one by a killed agent or a faulty disk, has at the end of its name. */
 const NOTE_ENDS = ['', UNFINISHED_SUFFIX, '.corrupt']
+const POD_PARTS: OwnParts = {
+  trees: ['containers'],
+  files: ['etc-hosts', ...[PROBE_NOTE, TERMINATION_NOTE].flatMap((note) => NOTE_ENDS.map((end) => `${note}${end}`))],
+  folders: ['volumes', 'plugins'],
+}
+const LOG_PARTS: OwnParts = { trees: ['.'], files: [], folders: [] }
 const MAX_RESOLV_CONF_BYTES = 10 * 1024 * 1024
 
 /**
@@ -42,10 +38,7 @@ export function createPodFiles(options: {
   readonly readTable?: typeof readMountTable
 }) {
   const readTable = options.readTable ?? readMountTable
-  const removeLogs = async (directory: string) => {
-    await checkOwn(directory, readTable)
-    await removeTwoLevels(directory)
-  }
+  const removeLogDirectory = (directory: string) => removeOwnDirectory(directory, LOG_PARTS, readTable)
   return {
     async makeDirectories(paths: readonly string[]): Promise<void> {
       for (const path of paths)
@@ -106,15 +99,9 @@ export function createPodFiles(options: {
     /** How far the end of a pod is, for the next agent. */
     terminationNotes: createPodNotes(options.rootDirectory, TERMINATION_NOTE),
 
-    async removePod(uid: string, logDirectory: string | undefined): Promise<void> {
-      const directory = join(options.rootDirectory, 'pods', uid)
-      await checkOwn(directory, readTable)
-      await removeTwoLevels(join(directory, 'containers'))
-      const notes = [PROBE_NOTE, TERMINATION_NOTE].flatMap((note) => NOTE_ENDS.map((end) => `${note}${end}`))
-      const own = ['etc-hosts', ...notes]
-      for (const name of own) await unlessAbsent(unlink(join(directory, name)), undefined)
-      for (const name of ['volumes', 'plugins', '.']) await removeEmpty(join(directory, name))
-      if (logDirectory !== undefined) await removeLogs(logDirectory)
+    /** Removes what the agent made for a pod, and says what is not the agent's and stays. */
+    async removePod(uid: string): Promise<Remains> {
+      return await removeOwnDirectory(join(options.rootDirectory, 'pods', uid), POD_PARTS, readTable)
     },
 
     /** UIDs of all pods that have a directory here. */
@@ -130,7 +117,8 @@ export function createPodFiles(options: {
       return names.map((name) => ({ uid: name.slice(name.lastIndexOf('_') + 1), path: join(podLogsDirectory, name) }))
     },
 
-    removeLogDirectory: removeLogs,
+    /** The same for the logs of a pod. */
+    removeLogDirectory,
 
     /** Removes links to logs below a directory that are not there any more. */
     async removeDanglingLinks(links: string, podLogsDirectory: string): Promise<void> {
@@ -164,46 +152,6 @@ function createPodNotes(rootDirectory: string, name: string) {
     async setAside(uid: string): Promise<void> {
       await renameDurably(notePath(uid), `${notePath(uid)}.corrupt`)
     },
-  }
-}
-
-/** Nothing is removed behind a link or a mount: there it is not ours. */
-async function checkOwn(directory: string, readTable: typeof readMountTable): Promise<void> {
-  const stat = await statOrUndefined(directory)
-  if (stat === undefined) return
-  if (!stat.isDirectory()) throw new Error(`Cannot remove "${directory}": expected a directory`)
-  const [point] = mountPointsBelow(await readTable(), await realpath(directory))
-  if (point !== undefined) throw new Error(`Cannot remove "${directory}": "${point}" is mounted in it`)
-}
-
-/** Removes directory/name/file for all names and files, then the directories. Whatever is nested deeper is not ours and stays. */
-async function removeTwoLevels(directory: string): Promise<void> {
-  const own = await statOrUndefined(directory)
-  if (own?.isDirectory() === false) throw new Error(`Cannot remove "${directory}": expected a directory`)
-  for (const name of await unlessAbsent(readdir(directory), [])) {
-    const inner = join(directory, name)
-    const stat = await statOrUndefined(inner)
-    if (stat?.isDirectory() !== true) {
-      await unlessAbsent(unlink(inner), undefined)
-      continue
-    }
-    for (const file of await unlessAbsent(readdir(inner), [])) await unlinkUnlessDirectory(join(inner, file))
-    await removeEmpty(inner)
-  }
-  await removeEmpty(directory)
-}
-
-async function unlinkUnlessDirectory(path: string): Promise<void> {
-  const stat = await statOrUndefined(path)
-  if (stat !== undefined && !stat.isDirectory()) await unlessAbsent(unlink(path), undefined)
-}
-
-/** A directory that still holds something stays: it is not ours to empty. */
-async function removeEmpty(directory: string): Promise<void> {
-  try {
-    await rmdir(directory)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST', 'EBUSY', 'EINVAL')) throw error
   }
 }
 

@@ -58,7 +58,7 @@ test('follows no link, wherever it stands', async () => {
   }
   assert.deepEqual(await folders.listVolumes(), [])
   assert.deepEqual(await folders.listPods(), ['u-3'])
-  const left = await Promise.all(['u-1', 'u-2', 'u-3'].map((uid) => folders.removeEmptyFolders(uid)))
+  const left = await Promise.all(['u-1', 'u-2', 'u-3'].map((uid) => folders.removeEmptyFolders(uid, new Set())))
   const stay = ['u-1/volumes', 'u-2/volumes', 'u-3/volumes/kubernetes.io~empty-dir']
   assert.deepEqual(
     left.flat(),
@@ -78,7 +78,7 @@ test('removes empty directories and never what holds something', async () => {
     'u-1/containers',
   )
   await writeFile(join(kept, 'data'), 'precious')
-  assert.deepEqual(await folders.removeEmptyFolders('u-1'), [kept])
+  assert.deepEqual(await folders.removeEmptyFolders('u-1', new Set()), [kept])
   assert.deepEqual(await readdir(join(rootDirectory, 'pods/u-1'), { recursive: true }), [
     'containers',
     'volumes',
@@ -87,8 +87,8 @@ test('removes empty directories and never what holds something', async () => {
     'volumes/kubernetes.io~empty-dir/kept/data',
   ])
   await rm(join(kept, 'data'))
-  assert.deepEqual(await folders.removeEmptyFolders('u-1'), [])
-  assert.deepEqual(await folders.removeEmptyFolders('unknown'), [])
+  assert.deepEqual(await folders.removeEmptyFolders('u-1', new Set()), [])
+  assert.deepEqual(await folders.removeEmptyFolders('unknown', new Set()), [])
   assert.deepEqual(await readdir(join(rootDirectory, 'pods/u-1')), ['containers'])
 })
 

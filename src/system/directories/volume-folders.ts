@@ -62,13 +62,17 @@ export function createVolumeFolders(options: { readonly rootDirectory: string })
       return (await namesIn(directory)).length > 0
     },
 
-    /** Removes the empty directories around a pod's volumes and returns those that hold something. */
-    async removeEmptyFolders(uid: string): Promise<readonly string[]> {
+    /** Removes the empty directories around a pod's volumes, none at or behind these mount points, and returns those that stay. */
+    async removeEmptyFolders(uid: string, points: ReadonlySet<string>): Promise<readonly string[]> {
       const left: string[] = []
+      const pod = join(pods, uid)
+      const folderIn = async (parent: string, name: string) =>
+        points.has(parent) || points.has(join(parent, name)) ? undefined : await ownFolder(parent, name)
+      if (points.has(pod)) return [pod]
       for (const folder of FOLDERS) {
-        const path = join(pods, uid, folder)
-        for (const inner of await namesIn(await ownFolder(join(pods, uid), folder))) {
-          const names = await namesIn(await ownFolder(path, inner))
+        const path = join(pod, folder)
+        for (const inner of await namesIn(await folderIn(pod, folder))) {
+          const names = await namesIn(await folderIn(path, inner))
           for (const name of names) await removeOrNote(join(path, inner, name), left)
           await removeOrNote(join(path, inner), left)
         }
