@@ -19,6 +19,8 @@ export interface ClusterPodsDeps {
   readonly node: MirrorPodsDeps['node']
   readonly nodeSeen: ApiSourceDeps['nodeSeen']
   readonly follow: ApiSourceDeps['follow']
+  /** A hint: the API answers. */
+  readonly onApiReturn: (listener: () => void) => void
   readonly registry: Pick<PodRegistry, 'view' | 'staticPods'>
   /** Every source has reported what it has. */
   readonly allSeen: () => boolean
@@ -39,6 +41,10 @@ export function createClusterPods(deps: ClusterPodsDeps) {
     decode: (object) => decodeAnyApiPod(object).pod,
   })
   const mirrors = new MirrorPods({ ...deps, staticPods: () => registry.staticPods() })
+  deps.onApiReturn(() => {
+    writer.apiAnswers()
+    mirrors.apiAnswers()
+  })
   return {
     writer,
     mirrors,

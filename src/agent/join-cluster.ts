@@ -17,7 +17,7 @@ import { createKubeClient } from '../protocols/kube-api/create-kube-client.ts'
 import { NodeFollower } from '../protocols/kube-api/followers/node-follower.ts'
 import { RuntimeClassesFollower } from '../protocols/kube-api/followers/runtime-classes-follower.ts'
 import { ServicesFollower } from '../protocols/kube-api/followers/services-follower.ts'
-import { ApiReturn } from '../protocols/kube-api/list-watch/api-return.ts'
+import { ApiReturn, hintAnswers } from '../protocols/kube-api/list-watch/api-return.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import { createClusterTransport } from '../protocols/kube-api/kubeconfig/create-cluster-transport.ts'
 import { loadKubeconfig, loadUsableKubeconfig } from '../protocols/kube-api/kubeconfig/load-kubeconfig.ts'
@@ -65,6 +65,8 @@ export interface Cluster {
   /** Resolves when it is known whether there is a Node object. */
   readonly nodeSeen: (signal: AbortSignal) => Promise<void>
   readonly follow: (objects: FollowedObjects, signal: AbortSignal) => Promise<void>
+  /** A hint: the API answers. */
+  readonly onApiReturn: (listener: () => void) => void
   readonly dropConnections: () => void
   /** Follow what all pods need, and keep the certificate valid. */
   readonly loops: readonly Loop[]
@@ -83,15 +85,17 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
   const { settings, clock, log, random } = deps
   const { config, flags, nodeName } = settings
   const certificates = await openCertificates(deps, group)
-  const transport = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
+  const apiReturn = new ApiReturn()
+  const connections = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
+  const transport = hintAnswers(connections, apiReturn)
   const limits = createLimits(deps, transport)
   const client = limits({ qps: config.kubeAPIQPS, burst: config.kubeAPIBurst })
-  const follower = { client, clock, random, log, apiReturn: new ApiReturn() }
+  const follower = { client, clock, random, log, apiReturn }
   const node = new NodeFollower({ ...follower, nodeName })
   const services = new ServicesFollower(follower)
   const runtimeClasses = new RuntimeClassesFollower(follower)
   const eventClient = limits({ qps: config.eventRecordQPS, burst: config.eventBurst })
-  const events = createEventRecorder({ client: eventClient, nodeName, clock, random, newUid: randomUUID, log })
+  const events = createEventRecorder({ ...follower, client: eventClient, nodeName, newUid: randomUUID })
   const loops: readonly Loop[] = [
     ...(certificates === undefined
       ? []
@@ -130,6 +134,7 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
       while (!node.hasSynced) await clock.sleep(POLL_MS, signal)
     },
     follow: async (objects, signal) => await runListWatch({ ...follower, ...objects }, signal),
+    onApiReturn: (listener) => apiReturn.onReached(listener),
     dropConnections: () => transport.closeAll('the API is silent'),
     loops,
   }

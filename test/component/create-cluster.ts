@@ -79,6 +79,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
       client,
       node: cluster.node,
       onNode: cluster.onNode,
+      onApiReturn: () => {},
       nodeSeen: async () => {},
       follow: (objects, signal) => follow({ client, clock }, objects, signal),
     },

@@ -50,6 +50,7 @@ export async function createCsiWorld(
       client: cluster.client,
       follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
       node: () => node,
+      onApiReturn: () => {},
       onNode: (listener) => {
         listeners.add(listener)
         queueMicrotask(listener)

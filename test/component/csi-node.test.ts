@@ -40,6 +40,7 @@ function startAgent(
         follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
         node: () => node,
         onNode: (listener) => void listeners.push(listener),
+        onApiReturn: () => {},
       },
       nodeName: 'node-1',
       onChange: () => {},

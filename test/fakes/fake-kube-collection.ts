@@ -7,7 +7,7 @@ export interface FakeObject {
 }
 
 /** What goes wrong with the next request, or with the watch that is open. */
-export type Fault = 'break' | 'end' | 'expire' | 'refuse' | 'garble' | 'swap' | 'repeat'
+export type Fault = 'break' | 'end' | 'expire' | 'refuse' | 'forbid' | 'garble' | 'swap' | 'repeat'
 
 interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -72,6 +72,7 @@ export class FakeKubeCollection implements KubeClient {
     if (fault === 'expire' && token !== '') throw expired()
     if (fault === 'garble') throw new GarbledAnswerError('no list')
     if (fault === 'refuse') throw new KubeApiError('busy', { code: 503, reason: 'ServiceUnavailable' })
+    if (fault === 'forbid') throw new KubeApiError('no', { code: 403, reason: 'Forbidden' })
     if (fault === 'break') throw new KubeUnreachableError('cut')
     const [version = String(this.#version), after = ''] = token === '' ? [] : token.split(' ')
     // The parts of a list all show the state of the first.

@@ -21,6 +21,8 @@ interface CsiCluster extends Pick<CsiDriverFollowerDeps, 'follow'> {
   /** The own Node object as the API last had it. */
   readonly node: () => Node | undefined
   readonly onNode: (listener: () => void) => void
+  /** A hint: the API answers. */
+  readonly onApiReturn: (listener: () => void) => void
 }
 
 export interface CsiDeps {
@@ -109,6 +111,7 @@ async function reportCluster(deps: CsiDeps & NonNullable<CsiDeps['cluster']>, re
     objects: node,
   })
   deps.onNode(() => node.nodeSeen(deps.node()))
+  deps.onApiReturn(() => node.apiAnswers())
   const loops: readonly Loop[] = [
     { name: 'CSI drivers', run: (s) => follower.run(s) },
     { name: 'CSINode', run: (s) => node.run(s) },

@@ -1,4 +1,4 @@
-import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient, KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { DriverMarks } from './compute-driver-marks.ts'
@@ -48,9 +48,4 @@ export function createCsiNodeApi(client: Pick<KubeClient, 'send'>, nodeName: str
 
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubeApiError && error.code === 404
-}
-
-/** The API is unreachable or failing, so it has neither accepted nor rejected the request. */
-export function isApiAway(error: unknown): boolean {
-  return error instanceof KubeUnreachableError || (error instanceof KubeApiError && error.code >= 500)
 }

@@ -4,7 +4,8 @@ import { Wakeup } from '../../base/async/wakeup.ts'
 import { BackOff, computeBackOff } from '../../base/async/back-off.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { isApiAway } from './csi-node-api.ts'
+import { isApiAway } from '../../protocols/kube-api/is-api-away.ts'
+import { HintLimit } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { CsiNodeApi } from './csi-node-api.ts'
 import type { DriverInfo } from './csi-node-object.ts'
 import { CsiNodeWriter, NodeMissingError } from './csi-node-writer.ts'
@@ -36,6 +37,9 @@ export class CsiNodeObjects {
   readonly #deps: CsiNodeObjectsDeps
   readonly #writer: CsiNodeWriter
   readonly #wakeup = new Wakeup()
+  readonly #hints = new HintLimit()
+  /** How long it waits for an API that is away; undefined when it does not. */
+  #awayMs: number | undefined
   readonly #firstCheck = Promise.withResolvers<void>()
   #problem: string | undefined = 'CSINode is not yet initialized'
 
@@ -61,6 +65,11 @@ export class CsiNodeObjects {
   nodeSeen(node: Node | undefined): void {
     const uid = node?.metadata?.uid
     if (uid !== undefined && uid !== this.#writer.nodeUid) this.#wakeup.wake()
+  }
+
+  /** The API answers: what waits for it need not wait longer. */
+  apiAnswers(): void {
+    if (this.#awayMs !== undefined && this.#hints.take(this.#deps.clock.monotonic(), this.#awayMs)) this.#wakeup.wake()
   }
 
   /** What is reported for a driver; undefined when nothing is. */
@@ -137,8 +146,10 @@ export class CsiNodeObjects {
         const text = errorText(error)
         if (text !== reported) log.warn('cannot report CSI drivers to the API, will try again', { error })
         reported = text
+        this.#awayMs = isApiAway(error) ? backOff.next() : undefined
       }
-      await this.#wakeup.wait({ clock, ms: backOff.next() }, signal)
+      await this.#wakeup.wait({ clock, ms: this.#awayMs ?? backOff.next() }, signal)
+      this.#awayMs = undefined
     }
   }
 

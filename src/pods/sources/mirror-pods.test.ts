@@ -4,7 +4,7 @@ import { createPod } from '../../../test/builders/create-pod.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION } from '../../model/pod/pod.ts'
 import { MirrorPods } from './mirror-pods.ts'
@@ -54,6 +54,24 @@ function setUp(answer: (request: KubeRequest) => unknown) {
 }
 
 describe('MirrorPods', () => {
+  test('tries again at once when the API has answered another, unless it was rejected', async () => {
+    for (const [error, tries] of [
+      [new KubeUnreachableError('away'), 1],
+      [new KubeApiError('no', { code: 403, reason: 'Forbidden' }), 0],
+    ] as const) {
+      const { clock, sent, mirrors, end } = setUp(() => error)
+      mirrors.see([])
+      await clock.advance(200_000)
+      const before = sent.length
+      for (let turn = 0; turn < 10; turn += 1) {
+        mirrors.apiAnswers()
+        await clock.advance(1)
+      }
+      assert.equal(sent.length - before, tries, error.message)
+      await end()
+    }
+  })
+
   test('waits for the list of the API and for the Node', async () => {
     const { clock, sent, world, mirrors, end } = setUp(() => mirrorOf('a'))
     world.node = undefined

@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import { computeBackOff } from '../../base/async/back-off.ts'
+import { isApiAway } from '../../protocols/kube-api/is-api-away.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { HintLimit } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -29,6 +31,8 @@ interface Trouble {
   /** On the monotonic clock. */
   readonly retryAt: number
   readonly message: string
+  /** How long it waits for an API that is away; undefined for an API that rejects it. */
+  readonly awayMs: number | undefined
 }
 
 // Nothing is asked of the API for this: it only checks whether something was missed.
@@ -45,6 +49,7 @@ export class MirrorPods {
   readonly #deps: MirrorPodsDeps
   readonly #wakeup = new Wakeup()
   readonly #troubles = new Map<string, Trouble>()
+  readonly #hints = new HintLimit()
   /** On the monotonic clock, by full name: until when a mirror that went stays away. */
   readonly #absences = new Map<string, number>()
   /** By full name. */
@@ -66,6 +71,15 @@ export class MirrorPods {
 
   /** Static pods, or the Node, may be others than before. */
   wake(): void {
+    this.#wakeup.wake()
+  }
+
+  /** The API answers: what waits for it need not wait longer. */
+  apiAnswers(): void {
+    const now = this.#deps.clock.monotonic()
+    const waiting = [...this.#troubles].filter(([, { awayMs }]) => awayMs !== undefined)
+    if (waiting.length === 0 || !this.#hints.take(now, Math.max(...waiting.map(([, { awayMs = 0 }]) => awayMs)))) return
+    for (const [name, trouble] of waiting) this.#troubles.set(name, { ...trouble, retryAt: now })
     this.#wakeup.wake()
   }
 
@@ -162,7 +176,8 @@ export class MirrorPods {
     const failures = (before?.failures ?? 0) + 1
     const ms = computeBackOff(RETRIES, failures, random())
     const message = errorMessage(error)
-    this.#troubles.set(fullName, { failures, retryAt: clock.monotonic() + ms, message })
+    const awayMs = isApiAway(error) ? ms : undefined
+    this.#troubles.set(fullName, { failures, retryAt: clock.monotonic() + ms, message, awayMs })
     if (before?.message !== message) log.warn(`cannot ${kind} a mirror pod, will try again`, { pod: fullName, error })
   }
 

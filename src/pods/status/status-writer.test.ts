@@ -188,13 +188,34 @@ describe('StatusWriter', () => {
     await end()
   })
 
+  test('reports at once when the API has answered another, and is not driven by that', async () => {
+    const { api, clock, say, writer, end } = setUp()
+    api.before = away
+    say('u-1', { phase: 'Running' })
+    await clock.advance(25_000)
+    const tries = api.sent.length
+    for (let turn = 0; turn < 100; turn += 1) {
+      writer.apiAnswers()
+      await clock.advance(10)
+    }
+    assert.equal(api.sent.length - tries, 1, 'one try, although others succeed')
+    await clock.advance(60_000)
+    api.before = async () => {}
+    writer.apiAnswers()
+    await clock.advance(0)
+    assert.equal(api.pods.get('u-1')?.status?.phase, 'Running')
+    await end()
+  })
+
   test('waits as long as an overloaded API asks for', async () => {
-    const { api, clock, say, end } = setUp()
+    const { api, clock, say, writer, end } = setUp()
     api.before = async () => {
       throw new KubeApiError('too many', { code: 429, reason: 'TooManyRequests', retryAfterSeconds: 60 })
     }
     say('u-1', { phase: 'Running' })
     await clock.advance(59_000)
+    writer.apiAnswers()
+    await clock.advance(0)
     assert.equal(api.sent.length, 1)
     await clock.advance(1000)
     assert.equal(api.sent.length, 2)

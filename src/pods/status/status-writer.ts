@@ -2,7 +2,9 @@ import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import { computeBackOff } from '../../base/async/back-off.ts'
-import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
+import { isApiAway } from '../../protocols/kube-api/is-api-away.ts'
+import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { HintLimit } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -59,6 +61,9 @@ export class StatusWriter {
   readonly #underWay = new Set<PodUid>()
   #failures = 0
   #pausedUntil = 0
+  readonly #hints = new HintLimit()
+  /** How long it waits for an API that is away; undefined for one that asked to be left alone. */
+  #awayMs: number | undefined
 
   constructor(deps: StatusWriterDeps) {
     this.#deps = deps
@@ -83,6 +88,15 @@ export class StatusWriter {
   wake(uid: PodUid): void {
     this.#waiting.add(uid)
     this.#entries.getOrInsertComputed(uid, createEntry).newSince ??= this.#deps.clock.monotonic()
+    this.#wakeup.wake()
+  }
+
+  /** The API answers: what waits for it need not wait longer. */
+  apiAnswers(): void {
+    const now = this.#deps.clock.monotonic()
+    if (this.#failures === 0 || now >= this.#pausedUntil || this.#awayMs === undefined) return
+    if (!this.#hints.take(now, this.#awayMs)) return
+    this.#pausedUntil = now
     this.#wakeup.wake()
   }
 
@@ -176,6 +190,7 @@ export class StatusWriter {
       if (this.#failures === 0) log.warn('cannot report the status of pods to the API, will try again', { error })
       this.#failures += 1
       const ms = computeBackOff(RETRIES, this.#failures, random())
+      this.#awayMs = isApiAway(error) && retryAfterMs(error) === 0 ? ms : undefined
       this.#pausedUntil = clock.monotonic() + Math.max(ms, retryAfterMs(error))
       return
     }
@@ -206,8 +221,7 @@ function createEntry(): Entry {
 
 /** Neither this pod nor any other could be reported now. */
 function isTroubleOfAll(error: unknown): boolean {
-  if (error instanceof KubeUnreachableError) return true
-  return error instanceof KubeApiError && (error.code === 401 || error.code === 429 || error.code >= 500)
+  return isApiAway(error) || (error instanceof KubeApiError && (error.code === 401 || error.code === 429))
 }
 
 function retryAfterMs(error: unknown): number {

@@ -4,6 +4,8 @@ import type { Clock } from '../../../src/base/async/clock.ts'
 import { TaskGroup } from '../../../src/base/async/task-group.ts'
 import { createKubeClient } from '../../../src/protocols/kube-api/create-kube-client.ts'
 import type { KubeClientDeps } from '../../../src/protocols/kube-api/create-kube-client.ts'
+import { hintAnswers } from '../../../src/protocols/kube-api/list-watch/api-return.ts'
+import type { ApiReturn } from '../../../src/protocols/kube-api/list-watch/api-return.ts'
 import { createTransport } from '../../../src/protocols/kube-api/transport/create-transport.ts'
 import type { TransportDeps } from '../../../src/protocols/kube-api/transport/create-transport.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
@@ -14,12 +16,14 @@ export interface TestClientOptions
   readonly port: number
   readonly scheme?: string
   readonly clock: Clock
+  /** Hears of each good answer. */
+  readonly apiReturn?: ApiReturn
 }
 
 /** A client of a server on loopback, until the test ends. */
 export function createTestClient(
   t: TestContext,
-  { port, scheme = 'https', requestTimeoutMs, ...options }: TestClientOptions,
+  { port, scheme = 'https', requestTimeoutMs, apiReturn, ...options }: TestClientOptions,
 ) {
   const { clock } = options
   const over = new AbortController()
@@ -42,7 +46,7 @@ export function createTestClient(
   const attempts: string[] = []
   const sizes: [method: string, requestBytes: number, responseBytes: number][] = []
   const client = createKubeClient({
-    transport,
+    transport: apiReturn === undefined ? transport : hintAnswers(transport, apiReturn),
     qps: -1,
     burst: 0,
     userAgent: 'kubelet/test',

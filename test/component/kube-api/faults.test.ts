@@ -6,6 +6,8 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { ApiReturn } from '../../../src/protocols/kube-api/list-watch/api-return.ts'
+import { runListWatch } from '../../../src/protocols/kube-api/list-watch/run-list-watch.ts'
 import type { WatchEvent } from '../../../src/protocols/kube-api/kube-client.ts'
 import { FakeClock } from '../../fakes/fake-clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
@@ -13,6 +15,7 @@ import { selfSigned } from '../../fixtures/self-signed.ts'
 import { createTestClient, until } from './create-test-client.ts'
 import type { TestClientOptions } from './create-test-client.ts'
 import { beginWatch, json, ScriptedServer, Wire } from './scripted-server.ts'
+import type { Answer } from './scripted-server.ts'
 
 const never = new AbortController().signal
 const get = { method: 'GET', path: '/api/v1/nodes/a' } as const
@@ -462,4 +465,51 @@ test('a server that is away is reported once, and so is its return, however many
   wire.mend()
   for (let attempt = 0; attempt < 3; attempt += 1) await client.send(get, never)
   assert.deepEqual(lines, ['the API server is not reached, it is tried again', 'the API server is reached again'])
+})
+
+describe('an API that was away', () => {
+  test('is followed again as soon as any request is answered', { timeout: 60_000 }, async (t) => {
+    const server = new ScriptedServer({})
+    await server.listen(t)
+    const clock = new FakeClock()
+    const apiReturn = new ApiReturn()
+    const { client } = createTestClient(t, { port: server.port, clock, apiReturn })
+    const stop = new AbortController()
+    const problems: unknown[] = []
+    const reported: string[] = []
+    const following = runListWatch(
+      {
+        client,
+        path: '/api/v1/things',
+        clock,
+        random: () => 0.5,
+        log: silentLogger,
+        apiReturn,
+        onReplace: () => reported.push('list'),
+        onEvent: ({ type }) => reported.push(type),
+        onProblem: (error) => void problems.push(error),
+      },
+      stop.signal,
+    )
+    following.catch(() => {})
+    const destroy: Answer = (stream) => stream.session?.destroy()
+    const list = json(200, { items: [], metadata: { resourceVersion: '1' } })
+    // Each break is repeated by the client before it counts.
+    server.answers.push(list, ...Array.from({ length: 200 }, () => destroy))
+    while (problems.length < 7) await clock.advance(100)
+    server.answers.length = 0
+    const seenBefore = server.seen.length
+    const added = { type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '2' } } }
+    const watch = beginWatch((stream) => stream.write(`${JSON.stringify(added)}\n`))
+    server.answers.push(json(200, {}), watch)
+    // Such as the renewal of the lease. Time stands still from here.
+    await client.send(get, never)
+    await until(() => reported.length === 2)
+    assert.deepEqual(
+      server.seen.slice(seenBefore).map(({ target }) => target.replace(/\?.*/, '')),
+      ['/api/v1/nodes/a', '/api/v1/things'],
+    )
+    stop.abort(new Error('enough'))
+    await assert.rejects(following, /enough/)
+  })
 })

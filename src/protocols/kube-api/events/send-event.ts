@@ -1,4 +1,5 @@
 import type { Clock } from '../../../base/async/clock.ts'
+import { ApiReturn } from '../list-watch/api-return.ts'
 import { KubeApiError } from '../kube-client.ts'
 import type { KubeClient } from '../kube-client.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
@@ -9,6 +10,8 @@ export interface SendDeps {
   readonly client: KubeClient
   readonly clock: Clock
   readonly random: () => number
+  /** Shared by all who use the same API. */
+  readonly apiReturn?: ApiReturn
   readonly log: Logger
 }
 
@@ -27,6 +30,7 @@ export async function sendEvent(
   { patience, signal }: { readonly patience: AbortSignal; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const { clock, random, log } = deps
+  const pauses = (deps.apiReturn ?? new ApiReturn()).pauses()
   for (let tries = 1; ; tries += 1) {
     const failure = await trySending(deps, correlation, signal)
     if (failure === undefined) return true
@@ -38,7 +42,7 @@ export async function sendEvent(
     log.debug('cannot write an event, will try again', fields)
     // Not all nodes at once after the server was away.
     const delay = tries === 1 ? RETRY_MS * random() : RETRY_MS
-    await clock.sleep(delay, patience).catch(() => {})
+    await pauses.wait({ clock, ms: delay }, patience).catch(() => {})
   }
 }
 

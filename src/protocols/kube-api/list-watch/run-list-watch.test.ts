@@ -219,7 +219,8 @@ describe('runListWatch()', () => {
 
   const pauses: readonly (readonly [name: string, fault: Fault, requests: number])[] = [
     ['asks at once when another reached the API that was away', 'break', 2],
-    ['lets a server that refused have its peace, whoever else it answers', 'refuse', 1],
+    ['asks at once when another was answered by an API that failed', 'refuse', 2],
+    ['lets a server that rejected it have its peace, whoever else it answers', 'forbid', 1],
   ]
   for (const [name, fault, requests] of pauses) {
     test(name, async () => {
@@ -236,13 +237,16 @@ describe('runListWatch()', () => {
     })
   }
 
-  test('notifies the others when it has reached the API', async () => {
+  test('asks no more often because of others when it fails where they succeed', async () => {
     const apiReturn = new ApiReturn()
-    const { clock, start, finish } = setUp({ apiReturn })
-    const other = apiReturn.wait({ clock, ms: 30_000 }, new AbortController().signal)
+    const { server, clock, start, finish } = setUp({ apiReturn })
     const running = start()
-    await other
-    assert.equal(clock.monotonic(), new FakeClock().monotonic())
+    for (let second = 0; second < 60; second += 1) {
+      server.fail('break')
+      apiReturn.reached()
+      await clock.advance(1000)
+    }
+    assert.ok(server.requests.length < 20, `asked ${server.requests.length} times in a minute`)
     await finish(running)
   })
 

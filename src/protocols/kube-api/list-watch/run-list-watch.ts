@@ -1,7 +1,8 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { GarbledAnswerError } from '../garbled-answer-error.ts'
-import { KubeApiError, KubeUnreachableError } from '../kube-client.ts'
+import { isApiAway } from '../is-api-away.ts'
+import { KubeApiError } from '../kube-client.ts'
 import type { KubeClient } from '../kube-client.ts'
 import { BrokenConnectionError } from '../transport/transport.ts'
 import type { ApiReturn } from './api-return.ts'
@@ -49,6 +50,7 @@ export async function runListWatch<T extends KubeObject>(deps: ListWatchDeps<T>,
 
 class ListWatch<T extends KubeObject> {
   readonly #deps: ListWatchDeps<T>
+  readonly #pauses: ReturnType<ApiReturn['pauses']> | undefined
   #version: string | undefined
   #wasListed = false
   #breaks: Breaks | undefined
@@ -57,6 +59,7 @@ class ListWatch<T extends KubeObject> {
 
   constructor(deps: ListWatchDeps<T>) {
     this.#deps = deps
+    this.#pauses = deps.apiReturn?.pauses()
   }
 
   get isListed(): boolean {
@@ -73,7 +76,6 @@ class ListWatch<T extends KubeObject> {
     } catch (error) {
       return await this.#pause(error, signal)
     }
-    this.#deps.apiReturn?.reached()
     onReplace(list.items, list.version)
     this.#version = list.version
     this.#wasListed = true
@@ -94,7 +96,7 @@ class ListWatch<T extends KubeObject> {
 
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw signal.reason
-    const { clock, random, log, path, apiReturn, onProblem } = this.#deps
+    const { clock, random, log, path, onProblem } = this.#deps
     const { breaks, delayMs } = computeReconnectDelay(this.#breaks, clock.monotonic(), random())
     this.#breaks = breaks
     const fields = { path, breaks: breaks.count, delayMs: Math.round(delayMs), error }
@@ -104,8 +106,7 @@ class ListWatch<T extends KubeObject> {
     else log.debug('following the API server broke, starting it again', fields)
     onProblem?.(error)
     // One that refused us keeps its peace, whoever else it answers.
-    if (apiReturn !== undefined && error instanceof KubeUnreachableError)
-      await apiReturn.wait({ clock, ms: delayMs }, signal)
+    if (this.#pauses !== undefined && isApiAway(error)) await this.#pauses.wait({ clock, ms: delayMs }, signal)
     else await clock.sleep(delayMs, signal)
   }
 }
