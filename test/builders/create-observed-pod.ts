@@ -34,6 +34,7 @@ export function createInstance(parts: Partial<ObservedContainer> = {}): Observed
     createdAt: restartCount * 1000,
     startedAt: state === 'created' ? 0 : restartCount * 1000 + 1,
     finishedAt: hasEnded ? restartCount * 1000 + 2 : 0,
+    endSeenAt: hasEnded ? (parts.finishedAt ?? restartCount * 1000 + 2) : 0,
     exitCode,
     reason: hasEnded ? (exitCode === 0 ? 'Completed' : 'Error') : '',
     message: '',

@@ -50,9 +50,9 @@ export const exited = (name: string, exitCode = 0, parts: Partial<ObservedContai
 export function start(
   name: string,
   kind: ContainerStart['kind'] = 'regular',
-  previousFinishedAt?: number,
+  previousEndedAt?: number,
 ): ContainerStart {
-  return { kind, name, previousFinishedAt }
+  return { kind, name, previousEndedAt }
 }
 
 export function checkPodActions(row: PodActionsRow): void {

@@ -30,6 +30,30 @@ describe('a container that crashes', () => {
     assert.equal(world.cri.runtime.sandboxes.size, 1)
   })
 
+  for (const [how, runtimeAheadMs] of [
+    ['ahead of', 3_600_000],
+    ['behind', -3_600_000],
+  ] as const) {
+    test(`waits as long when the clock of the runtime is ${how} ours, and leaves nothing behind`, async () => {
+      const starts: number[] = []
+      await using world = await createWorld({
+        runtimeAheadMs,
+        programOf: () => (starts.push(world.clock.now()), { exitsAfterMs: 1000, exitCode: 1 }),
+      })
+      await using agent = await startAgent(world)
+      agent.setPods([createWantedPod()])
+      await agent.pass(180_000, STEP_MS)
+      assert.deepEqual(
+        starts.slice(1).map((start, index) => Math.floor((start - (starts[index] as number) - 1000) / 1000)),
+        [0, 10, 20, 40, 80],
+      )
+      assert.equal(world.cri.runtime.containers.size, 1, 'older instances are removed')
+      agent.setPods([])
+      await agent.pass(10_000)
+      assert.equal(agent.workers.size, 0)
+    })
+  }
+
   test('is forgiven after it ran for long', async () => {
     const starts: number[] = []
     await using world = await createWorld({ programOf: () => (starts.push(world.clock.now()), {}) })

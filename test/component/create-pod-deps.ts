@@ -185,6 +185,7 @@ export function createObservedContainer(parts: Partial<ObservedContainer> = {}):
     createdAt: 0,
     startedAt: 0,
     finishedAt: 0,
+    endSeenAt: parts.finishedAt ?? 0,
     exitCode: 0,
     reason: '',
     message: '',

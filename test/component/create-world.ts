@@ -1,4 +1,5 @@
 import { ContainerState } from '../../src/protocols/cri/generated/runtime-v1.ts'
+import type { Clock } from '../../src/base/async/clock.ts'
 import type { CriMethod } from '../../src/protocols/cri/cri-methods.ts'
 import type { Container, PodSpec } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
@@ -15,9 +16,19 @@ import type { World } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
 /** A machine on which nothing runs yet; the image of plain pods is there unless told otherwise. */
-export async function createWorld(options: FakeCriOptions = {}): Promise<World & AsyncDisposable> {
+export async function createWorld({
+  runtimeAheadMs = 0,
+  ...options
+}: FakeCriOptions & {
+  /** How far its time of day is ahead of ours. */ readonly runtimeAheadMs?: number
+} = {}): Promise<World & AsyncDisposable> {
   const clock = new FakeClock()
-  const cri = await FakeCri.start({ clock, images: ['registry.test/app:1'], ...options })
+  const runtimeClock: Clock = {
+    now: () => clock.now() + runtimeAheadMs,
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  }
+  const cri = await FakeCri.start({ clock: runtimeClock, images: ['registry.test/app:1'], ...options })
   const disk = {
     files: new FakePodFiles(),
     journalFiles: new FakeJournalFiles(),

@@ -56,12 +56,12 @@ export class SimulatedPod {
     return this.observed.containers.some((container, index) => container !== before.containers[index])
   }
 
-  #remember({ name, previousFinishedAt }: ContainerStart): void {
+  #remember({ name, previousEndedAt }: ContainerStart): void {
     const container = allContainers(this.#pod).find((kinded) => kinded.container.name === name)?.container
-    if (previousFinishedAt === undefined || container === undefined) return
+    if (previousEndedAt === undefined || container === undefined) return
     const key = crashBackOffKey(container)
     const context = { limits: this.backOffLimits, now: this.now }
-    this.backOff.set(key, computeNextBackOff(this.backOff.get(key), previousFinishedAt, context))
+    this.backOff.set(key, computeNextBackOff(this.backOff.get(key), previousEndedAt, context))
   }
 
   #reset({ triggers, groups }: ContainerReset): void {
@@ -101,7 +101,9 @@ export class SimulatedPod {
   #change(which: (container: ObservedContainer) => boolean, exitCode: number): void {
     const reason = exitCode === 0 ? 'Completed' : 'Error'
     const containers = this.observed.containers.map((container) =>
-      which(container) ? { ...container, state: 'exited' as const, exitCode, reason, finishedAt: this.now } : container,
+      which(container)
+        ? { ...container, state: 'exited' as const, exitCode, reason, finishedAt: this.now, endSeenAt: this.now }
+        : container,
     )
     this.observed = { ...this.observed, containers }
   }

@@ -31,6 +31,8 @@ export interface ObservedContainer {
   readonly createdAt: number
   readonly startedAt: number
   readonly finishedAt: number
+  /** On the monotonic clock: when this agent first saw that it had ended; 0 when it has not. The runtime may have a clock of its own. */
+  readonly endSeenAt: number
   readonly exitCode: number
   readonly reason: string
   readonly message: string

@@ -47,6 +47,7 @@ describe('Observer', () => {
           createdAt: 1010.000001,
           startedAt: 0,
           finishedAt: 0,
+          endSeenAt: 0,
           exitCode: 0,
           reason: '',
         },
@@ -58,6 +59,7 @@ describe('Observer', () => {
           createdAt: 1000.000002,
           startedAt: 1000.000003,
           finishedAt: 1010,
+          endSeenAt: world.clock.monotonic(),
           exitCode: 3,
           reason: 'Error',
         },
@@ -239,4 +241,19 @@ describe('Observer', () => {
     await relist
     assert.deepEqual(observer.uids(), [ONE])
   })
+})
+
+test('Observer remembers when it first saw the end of a container, whatever the clock of the runtime says', async () => {
+  await using world = await observing()
+  const { fake, observer } = world
+  const main = addRunning(fake, addSandbox(fake, ONE), 'main')
+  await observer.relist()
+  fake.exitContainer(main, 3)
+  await world.clock.advance(10)
+  await observer.relist()
+  const seenAt = world.clock.monotonic()
+  await world.clock.advance(10)
+  // Something else about the pod is new: all of it is read again.
+  observer.outdate(ONE)
+  assert.equal((await observer.refresh(ONE))?.containers[0]?.endSeenAt, seenAt)
 })

@@ -160,8 +160,9 @@ export class Observer {
 
   async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
     const isOutdated = this.#outdated.delete(listed.uid)
-    const known = isOutdated ? undefined : this.get(listed.uid)
-    const pod = await readPod(this.#deps.runtime, listed, known, signal).catch((error: unknown) => {
+    const ends = this.get(listed.uid)
+    const before = { known: isOutdated ? undefined : ends, ends, now: this.#deps.clock.monotonic() }
+    const pod = await readPod(this.#deps.runtime, listed, before, signal).catch((error: unknown) => {
       if (isOutdated) this.#outdated.add(listed.uid)
       throw error
     })

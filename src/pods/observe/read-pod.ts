@@ -22,6 +22,16 @@ export interface ListedPod {
   readonly containers: readonly Container[]
 }
 
+/** What was known before. */
+interface KnownPod {
+  /** Undefined when all of it has to be read again. */
+  readonly known: ObservedPod | undefined
+  /** Also then it is known which containers had ended. */
+  readonly ends: ObservedPod | undefined
+  /** On the monotonic clock. */
+  readonly now: number
+}
+
 /**
  * Completes what the lists say of a pod. Only parts whose state changed since the last read are asked for: the rest of what a status
  * holds does not change while the state stays.
@@ -29,12 +39,13 @@ export interface ListedPod {
 export async function readPod(
   runtime: RuntimeView,
   listed: ListedPod,
-  known: ObservedPod | undefined,
+  before: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedPod> {
+  const { known } = before
   const [sandboxes, containers] = await Promise.all([
     Promise.all(listed.sandboxes.map((sandbox) => readSandbox(runtime, sandbox, known, signal))),
-    Promise.all(listed.containers.map((container) => readContainer(runtime, container, known, signal))),
+    Promise.all(listed.containers.map((container) => readContainer(runtime, container, before, signal))),
   ])
   const labels = listed.sandboxes[0]?.labels ?? listed.containers[0]?.labels
   return {
@@ -65,13 +76,16 @@ async function readSandbox(
 async function readContainer(
   runtime: RuntimeView,
   listed: Container,
-  known: ObservedPod | undefined,
+  { known, ends, now }: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedContainer | undefined> {
   const before = known?.containers.find(({ id }) => id === listed.id)
   if (before !== undefined && hasListedState(before, listed.state)) return before
   const reply = await unlessGone(runtime.containerStatus({ containerId: listed.id }, signal))
-  return reply?.status === undefined ? undefined : toObservedContainer(listed, reply.status)
+  const endSeenAt = ends?.containers.find(({ id }) => id === listed.id)?.endSeenAt ?? 0
+  return reply?.status === undefined
+    ? undefined
+    : toObservedContainer(listed, reply.status, endSeenAt > 0 ? endSeenAt : now)
 }
 
 /** What vanishes between the list and the question is simply not there. */

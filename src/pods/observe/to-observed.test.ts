@@ -26,7 +26,7 @@ const reported = {
   annotations: { 'io.kubernetes.container.hash': 'abc', 'io.kubernetes.container.restartCount': '2' },
 }
 const observe = (state: ContainerState, parts: object = {}) =>
-  toObservedContainer(listed, ContainerStatus.fromPartial({ ...reported, state, ...parts }))
+  toObservedContainer(listed, ContainerStatus.fromPartial({ ...reported, state, ...parts }), 7)
 const common = {
   id: 'c',
   name: 'main',
@@ -39,7 +39,7 @@ const common = {
   logPath: '/log',
   terminationLog: '',
 }
-const alive = { finishedAt: 0, exitCode: 0, reason: '', message: '' }
+const alive = { finishedAt: 0, endSeenAt: 0, exitCode: 0, reason: '', message: '' }
 
 describe('toObservedContainer()', () => {
   test('takes an end only from what exited, and a start from all but what was only made', () => {
@@ -52,6 +52,7 @@ describe('toObservedContainer()', () => {
       state: 'exited',
       startedAt: 2,
       finishedAt: 3.5,
+      endSeenAt: 7,
       exitCode: 4,
       reason: 'Error',
       message: 'words',

@@ -45,8 +45,8 @@ export function hasListedState(known: ObservedContainer, listed: ContainerState)
   return known.state === state || (known.state === 'created' && known.finishedAt > 0 && state === 'exited')
 }
 
-/** One container from its entry in the list and its status. */
-export function toObservedContainer(listed: Container, status: ContainerStatus): ObservedContainer {
+/** One container from its entry in the list and its status; if it has ended, then since `endSeenAt` for us. */
+export function toObservedContainer(listed: Container, status: ContainerStatus, endSeenAt: number): ObservedContainer {
   const interrupted = isInterruptedStart(status)
   const state = interrupted ? 'created' : toContainerState(status.state)
   const linux = status.user?.linux
@@ -67,6 +67,7 @@ export function toObservedContainer(listed: Container, status: ContainerStatus):
           message: status.message,
         }
       : { finishedAt: interrupted ? toMilliseconds(status.finishedAt) : 0, exitCode: 0, reason: '', message: '' }),
+    endSeenAt: state === 'exited' || interrupted ? endSeenAt : 0,
     image: status.image?.image ?? '',
     imageRef: status.imageRef,
     logPath: status.logPath,

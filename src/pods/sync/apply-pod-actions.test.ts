@@ -36,7 +36,7 @@ const nothing: PodActions = {
   ended: false,
 }
 const starts = (...names: string[]): PodActions['start'] =>
-  names.map((name) => ({ kind: name.length > 1 ? 'init' : 'regular', name, previousFinishedAt: undefined }))
+  names.map((name) => ({ kind: name.length > 1 ? 'init' : 'regular', name, previousEndedAt: undefined }))
 const observed = createObservedPod({
   sandboxes: [createObservedSandbox()],
   containers: [
@@ -132,8 +132,8 @@ describe('applyPodActions()', () => {
   test('a start after an exit makes the next wait longer, a first start does not', async () => {
     const { run, history, clock } = await apply({
       start: [
-        { kind: 'regular', name: 'a', previousFinishedAt: 1 },
-        { kind: 'regular', name: 'b', previousFinishedAt: undefined },
+        { kind: 'regular', name: 'a', previousEndedAt: 1 },
+        { kind: 'regular', name: 'b', previousEndedAt: undefined },
       ],
     })
     await run()

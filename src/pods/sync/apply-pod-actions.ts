@@ -49,7 +49,7 @@ export async function applyPodActions(
   }
   for (const kill of actions.kill) await applyKill(deps, input, kill, signals.shutdown)
   if (actions.reset !== undefined) {
-    for (const trigger of actions.reset.triggers) rememberRestart(input, trigger, deps.clock.now())
+    for (const trigger of actions.reset.triggers) rememberRestart(input, trigger, deps.clock.monotonic())
     await resetContainers(deps, { ...input, reset: actions.reset }, signals.shutdown)
   }
   const resized = await resize(deps, input, signals.shutdown)

@@ -87,7 +87,9 @@ function lingerMs(deps: CleanUpPodDeps, { at, after }: TerminatedState, observed
 /** How long the youngest container has to stay yet. */
 function tooYoungMs({ node, clock }: CleanUpPodDeps, { containers }: ObservedPod): number {
   const newest = Math.max(0, ...containers.map(({ createdAt }) => createdAt))
-  return newest + node.deadContainerLeastMs - clock.now()
+  const leastMs = node.deadContainerLeastMs
+  // The runtime's clock may be ahead of ours.
+  return Math.min(leastMs, newest + leastMs - clock.now())
 }
 
 /** Nothing runs any more, so nothing needs them. The pod stays until they are gone. */

@@ -74,13 +74,13 @@ export function createPodHistory(pod?: Pod, restartCounts: ReadonlyMap<string, n
 /** A start that follows an exit makes the next one wait longer. */
 export function rememberRestart(
   { pod, history, backOffLimits }: PodPass,
-  { name, previousFinishedAt }: ContainerStart,
+  { name, previousEndedAt }: ContainerStart,
   now: number,
 ): void {
-  if (previousFinishedAt === undefined) return
+  if (previousEndedAt === undefined) return
   const key = crashBackOffKey(findContainer(pod, name).container)
   const context = { limits: backOffLimits, now }
-  history.backOff.set(key, computeNextBackOff(history.backOff.get(key), previousFinishedAt, context))
+  history.backOff.set(key, computeNextBackOff(history.backOff.get(key), previousEndedAt, context))
 }
 
 /** Of the containers of which there were instances. */

@@ -8,6 +8,7 @@ import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
 import { computeSurplus } from './decide/compute-surplus.ts'
 import { computeFirstState, isTerminalInApi } from './decide/compute-first-state.ts'
+import { oldEnoughBefore } from './stop/remove-leftovers.ts'
 import { evictPod } from './stop/evict-pod.ts'
 import { Timeline } from './explain/timeline.ts'
 import { noteSteps } from './explain/note-steps.ts'
@@ -125,7 +126,7 @@ export class PodWorkers {
       const hasEnded = state.kind === 'terminated'
       return observed === undefined ? [] : [{ observed, hasEnded }]
     })
-    const createdBefore = podDeps.clock.now() - podDeps.node.deadContainerLeastMs
+    const createdBefore = oldEnoughBefore(podDeps.node, podDeps.clock.now())
     const surplus = limit < 0 ? new Map() : computeSurplus(pods, { limit, createdBefore })
     for (const worker of this.#registry.workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }

@@ -119,7 +119,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   if (hasNetworkProblem(context, pod)) {
     return wait(context, pod, { ms: jitter(deps, NETWORK_RETRY_MS), seen })
   }
-  const now = deps.clock.now()
+  const now = deps.clock.monotonic()
   const actions = computePodActions({
     pod,
     observed,
@@ -243,7 +243,7 @@ function retryDelay(error: Error): number {
 }
 
 function nextCheck({ deps, settings }: SyncContext, actions: PodActions): number {
-  const now = deps.clock.now()
+  const now = deps.clock.monotonic()
   return Math.min(
     jitter(deps, settings.syncFrequencyMs),
     ...actions.backingOff.map(({ untilMs }) => Math.max(0, untilMs - now)),

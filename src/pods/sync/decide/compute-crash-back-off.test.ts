@@ -51,14 +51,6 @@ describe('the crash back-off', () => {
     assert.equal(computeBackOffEnd(entry, 5 * S, 45 * S), undefined)
   })
 
-  test('does not wait for hours when the clock was set back', () => {
-    const entry = { delayMs: 40 * S, lastStartAt: 0 }
-    const rows = [5 * S, 6 * S, 6 * S + 1, 3 * 3600 * S].map((finishedAt) =>
-      computeBackOffEnd(entry, finishedAt, 5 * S),
-    )
-    assert.deepEqual(rows, [45 * S, 46 * S, undefined, undefined])
-  })
-
   test('starts from the beginning after forgiveness', () => {
     const entry = { delayMs: 300 * S, lastStartAt: 0 }
     const limits = crashBackOffLimits(300 * S)

@@ -13,6 +13,7 @@ export interface StartsInput {
   readonly observed: ObservedPod
   /** By crashBackOffKey(). */
   readonly backOff: ReadonlyMap<string, CrashBackOff>
+  /** On the monotonic clock. */
   readonly now: number
 }
 
@@ -49,8 +50,8 @@ function computeStart(
   const entry = container === undefined ? undefined : backOff.get(crashBackOffKey(container))
   // Another image is another try: what the old one did is no reason to wait.
   const isSame = container !== undefined && exited?.hash === containerHash(container)
-  const untilMs = exited === undefined || !isSame ? undefined : computeBackOffEnd(entry, exited.finishedAt, now)
-  if (untilMs === undefined) return { kind, name, previousFinishedAt: exited?.finishedAt }
+  const untilMs = exited === undefined || !isSame ? undefined : computeBackOffEnd(entry, exited.endSeenAt, now)
+  if (untilMs === undefined) return { kind, name, previousEndedAt: exited?.endSeenAt }
   return { kind, name, untilMs, delayMs: entry?.delayMs ?? 0 }
 }
 

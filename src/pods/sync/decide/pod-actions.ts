@@ -18,14 +18,15 @@ export interface ContainerKill {
 export interface ContainerStart {
   readonly kind: ContainerKind
   readonly name: string
-  /** End of the instance this one follows, in ms; undefined for a first start. */
-  readonly previousFinishedAt: number | undefined
+  /** On the monotonic clock: when the end of the instance that this one follows was seen; undefined for a first start. */
+  readonly previousEndedAt: number | undefined
 }
 
 /** A container that would start if its crash back-off were over. */
 export interface ContainerBackOff {
   readonly kind: ContainerKind
   readonly name: string
+  /** On the monotonic clock. */
   readonly untilMs: number
   readonly delayMs: number
 }

@@ -45,7 +45,7 @@ describe('a pod of which all that runs was granted more', () => {
 
   test('changes nothing that is about to be stopped', () => {
     const kill = [{ id: 'a-0', name: 'a', cause: 'liveness', message: '' }] as const
-    const start = [{ kind: 'regular', name: 'a', previousFinishedAt: undefined }] as const
+    const start = [{ kind: 'regular', name: 'a', previousEndedAt: undefined }] as const
     assert.deepEqual(computeResizeActions(createInput(running), { ...nothing, kill, start }), {
       updates: [update('proxy')],
     })
@@ -60,7 +60,7 @@ describe('a pod of which all that runs was granted more', () => {
   })
 
   test('changes its own cgroup for what starts larger', () => {
-    const start = [{ kind: 'regular', name: 'a', previousFinishedAt: 1 }] as const
+    const start = [{ kind: 'regular', name: 'a', previousEndedAt: 1 }] as const
     assert.deepEqual(computeResizeActions(createInput([]), { ...nothing, start }), { updates: [] })
   })
 })

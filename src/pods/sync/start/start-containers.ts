@@ -86,7 +86,7 @@ async function startAll(
       const imageVolumes = await awaitVolumes(deps, { pod: input.pod, kinded, images: parts.volumes })
       const image = await (parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
-      rememberRestart(input, start, deps.clock.now())
+      rememberRestart(input, start, deps.clock.monotonic())
       await noteResources(deps, input.pod, kinded)
       const restartCountBefore = input.history.restartCounts.get(start.name)
       const request = { ...input, kinded, image, sandbox: parts.sandbox, restartCountBefore, imageVolumes }

@@ -51,5 +51,13 @@ export function toLeftoverRule(
   }: { readonly node: Pick<NodeSettings, 'deadContainerLeastMs' | 'deadInstancesKept'>; readonly clock: Clock },
   { surplus }: Pick<PodHistory, 'surplus'>,
 ): LeftoverRule {
-  return { kept: node.deadInstancesKept, createdBefore: clock.now() - node.deadContainerLeastMs, surplus }
+  return { kept: node.deadInstancesKept, createdBefore: oldEnoughBefore(node, clock.now()), surplus }
+}
+
+/** Dead containers that were made before this may be removed. Where they need no age, a runtime whose clock is ahead of ours keeps none either. */
+export function oldEnoughBefore(
+  { deadContainerLeastMs }: Pick<NodeSettings, 'deadContainerLeastMs'>,
+  now: number,
+): number {
+  return deadContainerLeastMs === 0 ? Infinity : now - deadContainerLeastMs
 }
