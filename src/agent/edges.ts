@@ -4,7 +4,7 @@ import type { DeferredMetrics } from '../metrics/defer-metrics.ts'
 import type { CpuPlace } from '../model/resources/cpu-place.ts'
 import type { CreateCgroupsDeps, NodeCgroups } from '../node/cgroups/create-cgroups.ts'
 import type { NodeProfile } from '../node/registration/status/node-profile.ts'
-import type { StateFile } from '../pods/allocations/state-file.ts'
+import type { StateFile } from '../system/files/state-file.ts'
 import type { VolumeHost, VolumeHostDeps } from '../pods/volumes/create-volume-host.ts'
 import type { CriClient, CriClientOptions } from '../protocols/cri/cri-client.ts'
 import type { Tracing } from '../protocols/tracing/create-tracing.ts'
@@ -45,7 +45,7 @@ export interface Host {
   prepareRoot(path: string, podLogsDirectory: string): Promise<string>
   /** Lets containers see what is mounted below later. */
   makeShared(path: string, signal: AbortSignal): Promise<void>
-  openGuardedFiles(signal: AbortSignal): Promise<GuardedFiles & Disposable>
+  openGuardedFiles(signal: AbortSignal): GuardedFiles & Disposable
   readIfPresent: typeof readIfPresent
   stateFile(path: string): StateFile
   recordFolder(path: string): ReturnType<typeof createRecordFolder>

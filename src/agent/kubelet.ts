@@ -23,7 +23,9 @@ export async function runKubelet(deps: KubeletDeps, signal: AbortSignal): Promis
   const kubelet = await composeKubelet(deps, { tasks, resources })
   const { serving } = kubelet
   start(tasks, kubelet.loops)
+  await serving.answering(tasks.signal)
   await deps.onReady(serving.isHealthy)
+  start(tasks, kubelet.lateLoops)
   if (deps.settings.config.runOnce) return await runOnce(kubelet, tasks.signal)
   start(tasks, serving.lateLoops)
   await tasks.join()
@@ -52,17 +54,14 @@ export async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
   const serving = openServing({ base, runtime, devices, node, pods, sources })
   const stages = { base, runtime, devices, node, pods, sources, serving, statusWakeup }
   hub.connect(createListeners(stages))
-  base.cluster?.onNode(() => {
-    node.own.wake()
-    sources.clusterPods?.mirrors.wake()
-    pods.workers.retryRejected()
-  })
   connectMetrics(stages)
   const loops = [runtime, sources, devices, node, pods, serving].flatMap((stage) => stage.loops)
-  return { ...stages, loops }
+  // They protect the node and tidy up: loaded once it is known that the agent looks after its pods.
+  const lateLoops = [node, pods].flatMap((stage) => stage.lateLoops)
+  return { ...stages, loops, lateLoops }
 }
 
-type Stages = Omit<Kubelet, 'loops'>
+type Stages = Omit<Kubelet, 'loops' | 'lateLoops'>
 
 /** Where the hints of early parts go. */
 function createListeners({ runtime, devices, node, pods, sources, statusWakeup }: Stages): Hints {
@@ -88,6 +87,7 @@ function createListeners({ runtime, devices, node, pods, sources, statusWakeup }
     },
     nodeChanged() {
       node.own.wake()
+      sources.clusterPods?.mirrors.wake()
       pods.workers.retryRejected()
     },
     roomChanged: () => pods.workers.retryRejected(),

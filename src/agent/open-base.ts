@@ -47,7 +47,7 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
   const { settings, clock } = deps
   const startedAt = clock.now()
   const loopDelay = measureLoopDelay()
-  const guarded = resources.use(await deps.host.openGuardedFiles(tasks.signal))
+  const guarded = resources.use(deps.host.openGuardedFiles(tasks.signal))
   const tracing = await deps.openTracing()
   if (tracing !== undefined) resources.use(tracing)
   const tracer = tracing?.tracer

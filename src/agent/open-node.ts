@@ -20,6 +20,7 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
   const { nodeEvents: events } = membership
   const { health, relists } = runtime
   const onChange = () => hub.nodeChanged()
+  cluster?.onNode(onChange)
   const shutdown = await openNodeShutdown(base)
   const pressure = new NodePressure(onChange)
   const csi = await createCsi({ ...base, nodeName, onDrivers: () => hub.driversChanged(), onChange })
@@ -65,6 +66,8 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
         await own.run(s)
       },
     },
+  ]
+  const lateLoops: readonly Loop[] = [
     {
       name: 'iptables',
       async run(s) {
@@ -75,5 +78,5 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
       },
     },
   ]
-  return { own, csi, pressure, shutdown, volumesInUse, podSettings, loops }
+  return { own, csi, pressure, shutdown, volumesInUse, podSettings, loops, lateLoops }
 }

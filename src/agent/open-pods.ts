@@ -214,6 +214,8 @@ export async function openPods(stages: Stages, hub: Hints) {
         registry.wakeAll()
       },
     },
+  ]
+  const lateLoops: readonly Loop[] = [
     { name: 'resolver check', run: () => reportResolverFaults(files, node.podSettings.sandbox.dns, nodeEvents) },
     { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
     { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
@@ -230,7 +232,7 @@ export async function openPods(stages: Stages, hub: Hints) {
     {
       name: 'eviction',
       async run(s) {
-        // Loaded beside the pods, which come first.
+        // Loaded now: the pods come first.
         const [{ runProtection }, engine] = await Promise.all([
           import('../node/eviction/run-protection.ts'),
           stats.open(),
@@ -262,6 +264,7 @@ export async function openPods(stages: Stages, hub: Hints) {
     /** True for a new pod that only what is known of the node is against. */
     wantsFreshNode: (pod: Pod) => !registry.knows(pod.metadata.uid) && wantsFreshNode(pod),
     loops,
+    lateLoops,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Loop } from '../base/async/loop.ts'
+import { WatchedValue } from '../base/async/watched-value.ts'
 import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
 import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
 import type { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
@@ -45,9 +46,16 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
     ])
     return createNodeStatsRoutes({ ...base, identity: base.host.identity(), engine })
   }
+  const answering = new WatchedValue(false)
   const health = { syncLoop: () => relists.stuck(), devicePlugins: () => plugins.problem() }
   const loops: readonly Loop[] = [
-    { name: 'servers', run: (s) => runServers({ ...base, ...health, registry, statsRoutes, createApi }, s) },
+    {
+      name: 'servers',
+      async run(s) {
+        const onAnswering = () => answering.set(true)
+        await runServers({ ...base, ...health, registry, statsRoutes, createApi, onAnswering }, s)
+      },
+    },
   ]
   const lateLoops: readonly Loop[] = [
     {
@@ -77,6 +85,8 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
     },
   ]
   return {
+    /** Resolves when the agent answers health checks, or cannot for now. */
+    answering: (s: AbortSignal) => answering.until((isAnswering) => isAnswering, s),
     isHealthy: () => Object.values(health).every((check) => check() === undefined),
     /** For how many seconds the certificate of the kubelet's API is valid; undefined before there is one. */
     certificateSeconds: () => certificates?.ttlSeconds(),

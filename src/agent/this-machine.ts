@@ -76,8 +76,8 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     readSubordinateIds: (signal) => readSubordinateIds({ clock, path: environment['PATH'] ?? '' }, signal),
     prepareRoot,
     makeShared: (path, signal) => makeShared({ clock }, path, signal),
-    openGuardedFiles: async (signal) =>
-      createGuardedFiles({ clock, log, launcher: await findDeathSignal(clock, signal) }),
+    openGuardedFiles: (signal) =>
+      createGuardedFiles({ clock, log, findLauncher: () => findDeathSignal(clock, signal) }),
     readIfPresent,
     stateFile: (path) => createStateFile(path, clock),
     recordFolder: createRecordFolder,

@@ -17,7 +17,7 @@ import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { CpuPlace } from '../../src/model/resources/cpu-place.ts'
 import { parseQuantity, quantityValue } from '../../src/model/resources/quantity.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
-import type { StateFile } from '../../src/pods/allocations/state-file.ts'
+import type { StateFile } from '../../src/system/files/state-file.ts'
 import { toNodeSettings } from '../../src/pods/sync/to-node-settings.ts'
 import type { RuntimeClasses } from '../../src/pods/sync/start/runtime-classes.ts'
 import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
@@ -177,7 +177,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const { runtime, devices, pods, sources } = kubelet
   const { registry } = runtime
   const loops = options.deviceFolder === undefined ? LOOPS : [...LOOPS, 'devices']
-  for (const { name, run } of kubelet.loops) if (loops.includes(name)) group.run(name, run)
+  for (const { name, run } of [...kubelet.loops, ...kubelet.lateLoops]) if (loops.includes(name)) group.run(name, run)
   const ended = group.join()
   // Whoever wants to know how it ended asks below; until then nobody listens.
   ended.catch(() => {})
@@ -341,7 +341,7 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     makeShared: async () => {},
     findShims: async () => [],
     killProcess: async () => false,
-    openGuardedFiles: async () => noGuardedFiles,
+    openGuardedFiles: () => noGuardedFiles,
     readIfPresent: async () => undefined,
     stateFile: files,
     recordFolder: (path) => (path.endsWith('finished-pods') ? world.journalFiles : new FakeJournalFiles()),

@@ -12,7 +12,7 @@ import { createMountNamespace } from './mount-namespace.ts'
 export async function createGuardedWorld(t: TestContext, clock: Clock = systemClock) {
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-guarded-'))
   const namespace = await createMountNamespace()
-  const files = createGuardedFiles({ clock, log: silentLogger, launcher: namespace.enter })
+  const files = createGuardedFiles({ clock, log: silentLogger, findLauncher: async () => namespace.enter })
   t.after(async () => {
     files[Symbol.dispose]()
     await namespace[Symbol.asyncDispose]()

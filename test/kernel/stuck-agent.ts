@@ -7,6 +7,6 @@ import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 
 const never = new AbortController().signal
 const [path = '', ...namespace] = process.argv.slice(2)
-const launcher = [...namespace, ...(await findDeathSignal(systemClock, never))]
-using files = createGuardedFiles({ clock: systemClock, log: silentLogger, launcher })
+const findLauncher = async () => [...namespace, ...(await findDeathSignal(systemClock, never))]
+using files = createGuardedFiles({ clock: systemClock, log: silentLogger, findLauncher })
 await files.kindOf(path, never)

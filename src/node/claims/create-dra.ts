@@ -22,7 +22,7 @@ import { SliceWipes } from './slice-wipes.ts'
 import { watchDeviceHealth } from './watch-device-health.ts'
 import type { DraMetrics } from '../../metrics/driver-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { StateFile } from '../../pods/allocations/state-file.ts'
+import type { StateFile } from '../../system/files/state-file.ts'
 
 export interface CreateDraDeps {
   readonly settings: Pick<Settings, 'gates'>

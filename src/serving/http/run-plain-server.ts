@@ -14,6 +14,8 @@ import { serveRequests } from './serve-requests.ts'
 export interface PlainServerDeps extends AnsweringDeps, ListenOptions {
   /** How often to try again when the port is taken; undefined: a taken port is an error. */
   readonly bindRetryMs?: number
+  /** Called when it listens, and when it could not. */
+  readonly onTried?: () => void
 }
 
 /** What a server without encryption answers, and to how many clients. */
@@ -30,16 +32,21 @@ const IDLE_MS = 90_000
 
 /** Serves without encryption to every client until the signal aborts. */
 export async function runPlainServer(deps: PlainServerDeps, signal: AbortSignal): Promise<void> {
-  const { log, name, address, port, clock, bindRetryMs } = deps
+  const { log, name, address, port, clock, bindRetryMs, onTried } = deps
+  const onListening = (bound: number) => {
+    deps.onListening?.(bound)
+    onTried?.()
+  }
   for (;;) {
     try {
-      await serve(deps, signal)
+      await serve({ ...deps, onListening }, signal)
       return
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (bindRetryMs === undefined)
         throw new FatalError(`Cannot serve ${name} on ${address}:${port}`, { cause: error })
       log.error('cannot listen, will try again', { server: name, address, port, error })
+      onTried?.()
       await clock.sleep(bindRetryMs, signal)
     }
   }

@@ -61,6 +61,7 @@ async function run(
     healthChecked: say,
   } as unknown as AgentMetrics
   const stop = new AbortController()
+  const steps: string[] = []
   const apiDeps: KubeletApiDeps = {
     client: undefined,
     certificates: {
@@ -84,13 +85,18 @@ async function run(
     syncLoop: problem,
     devicePlugins: () => undefined,
     statsRoutes: async () => stats,
-    createApi: async () => apiDeps,
+    createApi: async () => {
+      steps.push('load the API')
+      return apiDeps
+    },
     openFiles: Promise.resolve(1024),
     rootDirectory: makeTemporaryFolder(),
+    onAnswering: () => void steps.push('answering'),
   }
   return {
     running: runServers(deps, stop.signal),
     listening,
+    steps,
     sockets,
     leave: () => stop.abort(new Error('leave')),
     socket: `${deps.rootDirectory}/deckhand/agent.sock`,
@@ -190,6 +196,20 @@ describe('runServers()', () => {
     assert.equal((await get(healthzPort, '/healthz'))[0], 500)
     servers.leave()
     await servers.running
+  })
+
+  test('answers health checks, or has tried to, before anything is loaded for the API', async () => {
+    const [port, healthzPort] = [await findPort(), await findPort()]
+    const first = await run({ ...OPEN, port, healthzPort, readOnlyPort: 0 }, () => undefined, {})
+    await untilListening(first, 2)
+    // The port of the first one is taken.
+    const second = await run({ ...OPEN, port: await findPort(), healthzPort, readOnlyPort: 0 }, () => undefined, {})
+    await untilListening(second, 1)
+    for (const { steps, leave, running } of [first, second]) {
+      assert.deepEqual(steps, ['answering', 'load the API'])
+      leave()
+      await running.catch(() => {})
+    }
   })
 
   test('serves the API over TLS, with all that others bring, and the read-only part of it in the clear', async () => {

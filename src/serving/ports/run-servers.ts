@@ -37,6 +37,8 @@ export interface RunServersDeps {
   readonly openFiles: Promise<number>
   /** What only the kubelet's API on its own port needs. */
   readonly createApi: () => Promise<KubeletApiDeps>
+  /** The port for health checks answers, unless there is none or it is taken. What the pods do not need is loaded from now on. */
+  readonly onAnswering: () => void
 }
 
 const HEALTHZ_BIND_RETRY_MS = 5000
@@ -66,7 +68,13 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
   })
   const limits = computeConnectionLimits(await deps.openFiles)
   await using group = new TaskGroup(signal)
-  if (config.healthzPort !== 0) {
+  const answering = Promise.withResolvers<void>()
+  const onTried = () => {
+    deps.onAnswering()
+    answering.resolve()
+  }
+  if (config.healthzPort === 0) onTried()
+  else {
     const server = {
       name: 'healthz',
       address: config.healthzBindAddress,
@@ -74,7 +82,9 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
       bindRetryMs: HEALTHZ_BIND_RETRY_MS,
     }
     group.run('healthz', (s) =>
-      runPlainServer({ ...server, routes: health, metrics: UNCOUNTED, limits, log, clock }, s),
+      runPlainServer({ ...server, routes: health, metrics: UNCOUNTED, limits, log, clock, onTried }, s).finally(
+        answering.resolve,
+      ),
     )
   }
   const open = [...createOpenRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
@@ -90,7 +100,8 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
   }
   if (config.enableServer) {
     group.run('kubelet API', async (s) => {
-      // Loaded only now: pods come before their readers.
+      // Loaded only now: pods, and whether they are looked after, come before their readers.
+      await answering.promise
       const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.createApi()])
       await runKubeletApi({ ...deps, open, api, limits }, s)
     })

@@ -1,17 +1,16 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { writeFileDurably, setAside } from './durable-file.ts'
+import type { StateFile } from './state-file.ts'
 import { readTextIfPresent } from './state-folder.ts'
 
 const FILE_MODE = 0o600
 
 /** One file in which an agent keeps what the next one has to know. */
-export function createStateFile(path: string, clock: Pick<Clock, 'now'>) {
+export function createStateFile(path: string, clock: Pick<Clock, 'now'>): StateFile {
   return {
     path,
-    /** Undefined when there is no such file. */
     read: () => readTextIfPresent(path),
     write: (text: string) => writeFileDurably(path, text, { mode: FILE_MODE }),
-    /** Gives a file that cannot be used another name, which it returns. */
     async setAside(): Promise<string> {
       const suffix = `.broken-${clock.now()}`
       await setAside([path], suffix)

@@ -21,14 +21,18 @@ const WALK_MS = 60_000
 export interface GuardedFilesOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** Put in front of the children's program, which it must become: lets them die with us, or starts them in another mount namespace. */
-  readonly launcher?: readonly string[]
+  /**
+   * Put in front of the children's program, which it must become: lets them die with us, or starts them in another mount namespace. Asked before the
+   * first of them.
+   */
+  readonly findLauncher?: () => Promise<readonly string[]>
 }
 
 /** Work on pods' files in child processes. Ends with its block: all children are killed then. */
 export function createGuardedFiles(options: GuardedFilesOptions): GuardedFiles & Disposable {
-  const { clock, log, launcher = [] } = options
-  const pool = new GuardedPool({ clock, log, argv: [...launcher, process.execPath, PROGRAM] })
+  const { clock, log, findLauncher = async () => [] } = options
+  const argv = async () => [...(await findLauncher()), process.execPath, PROGRAM]
+  const pool = new GuardedPool({ clock, log, argv })
   const run = async <Name extends keyof Operations>(
     operation: Name,
     task: Omit<GuardedTask, 'operation' | 'request'> & { readonly request: Operations[Name]['request'] },

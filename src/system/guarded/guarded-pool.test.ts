@@ -28,7 +28,7 @@ lines.on('line', (line) => {
 
 function setUp(t: TestContext, argv: readonly string[] = [process.execPath, '-e', child]) {
   const clock = new FakeClock()
-  const pool = new GuardedPool({ clock, log: silentLogger, argv })
+  const pool = new GuardedPool({ clock, log: silentLogger, argv: async () => argv })
   t.after(() => pool[Symbol.dispose]())
   const run = (task: Partial<GuardedTask> & { operation: string }, signal = never) =>
     pool.run({ request: null, place: '/v', silenceMs: 10_000, ...task }, signal)
@@ -157,7 +157,7 @@ describe('GuardedPool', () => {
       import { GuardedPool } from '${import.meta.dirname}/guarded-pool.ts'
       import { systemClock } from '${import.meta.dirname}/../../base/async/clock.ts'
       const log = { debug() {} }
-      const pool = new GuardedPool({ clock: systemClock, log, argv: [process.execPath, '-e', ${JSON.stringify(child)}] })
+      const pool = new GuardedPool({ clock: systemClock, log, argv: async () => [process.execPath, '-e', ${JSON.stringify(child)}] })
       const task = { operation: 'pid', request: null, place: '/v', silenceMs: 10_000 }
       console.log(await pool.run(task, new AbortController().signal))
       process.kill(process.pid, 'SIGKILL')`

@@ -20,8 +20,8 @@ export interface GuardedTask {
 export interface GuardedPoolOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** How a child is started. */
-  readonly argv: readonly string[]
+  /** How a child is started: asked before the first one. */
+  readonly argv: () => Promise<readonly string[]>
 }
 
 // More at once only thrash the disk of a small node. Who works longer than the patience, or is stuck, no longer counts.
@@ -48,6 +48,7 @@ export class GuardedPool implements Disposable {
   readonly #working = new Set<GuardedProcess>()
   readonly #dying = new Map<string, Promise<unknown>>()
   readonly #closed = new AbortController()
+  #argv: Promise<readonly string[]> | undefined
 
   constructor(options: GuardedPoolOptions) {
     this.#options = options
@@ -68,7 +69,10 @@ export class GuardedPool implements Disposable {
   async #runNow(task: GuardedTask, signal: AbortSignal): Promise<unknown> {
     this.#closed.signal.throwIfAborted()
     await this.#waitForDeath(task, signal)
-    const child = this.#takeIdle() ?? new GuardedProcess(this.#options.argv)
+    this.#argv ??= this.#options.argv()
+    const argv = await this.#argv
+    this.#closed.signal.throwIfAborted()
+    const child = this.#takeIdle() ?? new GuardedProcess(argv)
     this.#working.add(child)
     try {
       const result = await this.#watch(task, child, signal)
