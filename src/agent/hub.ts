@@ -10,7 +10,7 @@ export interface Hints {
   statusChanged(uid: PodUid): void
   /** The runtime, or its network, became ready or stopped being so. */
   runtimeChanged(): void
-  /** What the Node object says may have changed. */
+  /** What the Node object says, or should say, may have changed. */
   nodeChanged(): void
   /** A pod of this node has become smaller. */
   roomChanged(): void

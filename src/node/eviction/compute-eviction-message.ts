@@ -23,6 +23,13 @@ export interface EvictionMessage {
 }
 
 const NONE = '0'
+/** What a pod uses of those that it can request as a whole. */
+const USED_BY_POD: Readonly<Record<StarvedResource, typeof memoryOf | undefined>> = {
+  memory: memoryOf,
+  'ephemeral-storage': undefined,
+  inodes: undefined,
+  pids: undefined,
+}
 
 /** Says what the node was short of and which containers used more than they requested, in upstream's words. */
 export function computeEvictionMessage(pod: Pod, stats: PodUsage | undefined, reason: EvictionReason): EvictionMessage {
@@ -31,7 +38,7 @@ export function computeEvictionMessage(pod: Pod, stats: PodUsage | undefined, re
   if (stats === undefined) return { message: head, annotations: {} }
   const blame = (who: string, usage: string, request: string) =>
     `${who} was using ${usage}, request is ${request}, has larger consumption of ${resource}. `
-  const whole = resource === 'memory' ? podDemand(pod, stats) : undefined
+  const whole = podDemand(pod, stats, resource)
   const offenders = listOffenders(pod, stats, resource)
   const parts = [
     ...(whole === undefined ? [] : [blame(`Pod ${pod.metadata.name}`, whole.usage, whole.request)]),
@@ -56,9 +63,9 @@ function thresholdText({ resource, due, observations }: EvictionReason): string 
   return `Threshold quantity: ${least}, available: ${formatQuantity(observation.available)}. `
 }
 
-function podDemand({ spec }: Pod, stats: PodUsage) {
-  const request = spec.resources?.requests?.['memory']
-  const usage = memoryOf(stats)
+function podDemand({ spec }: Pod, stats: PodUsage, resource: StarvedResource) {
+  const request = spec.resources?.requests?.[resource]
+  const usage = USED_BY_POD[resource]?.(stats)
   if (request === undefined || usage === undefined) return undefined
   return { usage: formatQuantity(toQuantity(usage, 'BinarySI')), request: formatQuantity(parseQuantity(request)) }
 }

@@ -23,6 +23,14 @@ interface Candidate {
   readonly excess: number
 }
 
+/** Do pods ask for so much of it? */
+const IS_REQUESTED: Readonly<Record<StarvedResource, boolean>> = {
+  memory: true,
+  'ephemeral-storage': true,
+  inodes: true,
+  pids: false,
+}
+
 /**
  * The order of eviction: pods that use more than they request first, of them those with the lowest priority, of them those with the
  * largest excess. Critical pods are left out.
@@ -31,7 +39,7 @@ export function computeEvictionOrder(pods: readonly Pod[], need: EvictionNeed): 
   return pods
     .filter((pod) => !isCriticalPod(pod))
     .map((pod) => toCandidate(pod, need))
-    .toSorted((a, b) => (need.resource === 'pids' ? 0 : compareDemands(a, b)) || compareRest(a, b))
+    .toSorted((a, b) => (IS_REQUESTED[need.resource] ? compareDemands(a, b) : 0) || compareRest(a, b))
     .map(({ pod }) => pod)
 }
 

@@ -26,9 +26,15 @@ export function computeContainerUsage(
   { cgroup, rootfs, logs }: Pick<ContainerUsage, 'cgroup' | 'rootfs' | 'logs'>,
   resource: StarvedResource,
 ): number | undefined {
-  if (resource === 'memory') return cgroup?.sample.memory?.workingSetBytes
-  if (resource !== 'ephemeral-storage' || rootfs === undefined || logs === undefined) return undefined
-  return rootfs.bytes + logs.bytes
+  switch (resource) {
+    case 'memory':
+      return cgroup?.sample.memory?.workingSetBytes
+    case 'ephemeral-storage':
+      return rootfs && logs && rootfs.bytes + logs.bytes
+    case 'inodes':
+    case 'pids':
+      return undefined
+  }
 }
 
 /** All that a pod takes of the node's disk and gives back when it goes; undefined when the disk was not measured. */

@@ -43,7 +43,7 @@ const PARALLEL_WRITES = 8
 // Another writer of our status is overruled, but not in an endless duel.
 const REPAIR_PAUSE_MS = 10_000
 const RETRIES = { firstMs: 1000, longestMs: 10_000, jitter: { least: 1, extra: 0.5 } }
-const FIRST_REFUSAL_PAUSE_MS = 10_000
+const FIRST_REJECTION_PAUSE_MS = 10_000
 const LONGEST_REJECTION_PAUSE_MS = 300_000
 const LONGEST_RETRY_AFTER_MS = 300_000
 
@@ -166,7 +166,7 @@ export class StatusWriter {
     if (result === 'repair' || result === 'stale' || result === 'missing') {
       if (result === 'repair') entry.notBefore = entry.reportedAt + REPAIR_PAUSE_MS
       // Most often the watch is about to report that it is gone.
-      else if (result === 'missing') this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
+      else if (result === 'missing') this.#holdBack(entry, FIRST_REJECTION_PAUSE_MS)
       // One that is stale again and again has a rival who never rests.
       else this.#holdBack(entry, entry.rejections === 0 ? 0 : RETRIES.firstMs)
       this.#waiting.add(uid)
@@ -194,7 +194,7 @@ export class StatusWriter {
       this.#pausedUntil = clock.monotonic() + Math.max(ms, retryAfterMs(error))
       return
     }
-    this.#holdBack(entry, FIRST_REFUSAL_PAUSE_MS)
+    this.#holdBack(entry, FIRST_REJECTION_PAUSE_MS)
     const problem = errorMessage(error)
     if (problem === entry.problem) return
     entry.problem = problem
