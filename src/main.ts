@@ -26,6 +26,8 @@ const SHUTDOWN_LIMIT_MS = 900
 const LATE_MODULES_MS = 10_000
 
 nameProcess('kubelet')
+// Of a careful shell it may be 077: then containers of other users could not enter what is made for them. What is secret has a mode of its own.
+process.umask(0o022)
 // Pods are worth more than our log: a reader that went away does not end the agent.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 endProcess(await main(process.argv.slice(2)))

@@ -5,6 +5,7 @@ import { readMachine } from '../system/machine/read-machine.ts'
 import { listFolder, readTextIfPresent, realFolder } from '../system/files/state-folder.ts'
 import { listPods } from './node/agent/agent-client.ts'
 import type { PodSummary } from './node/agent/agent-client.ts'
+import { computeNodeName } from './node/compute-node-name.ts'
 import { createAgentConfig } from './node/agent/agent-config.ts'
 import { knownAgent, startAgent, waitUntilHealthy } from './node/agent/agent-process.ts'
 import type { AgentProcess } from './node/agent/agent-process.ts'
@@ -85,7 +86,9 @@ async function prepareNode(
   signal: AbortSignal,
 ): Promise<NodeRecord> {
   const before = await readNodeRecord(layout.record)
-  const nodeName = before?.nodeName ?? deps.hostname.trim().toLowerCase()
+  const nodeName = before?.nodeName ?? computeNodeName(deps.hostname)
+  if (before === undefined && nodeName !== deps.hostname.trim().toLowerCase())
+    deps.say(`the host name "${deps.hostname}" cannot name a node: this one is called "${nodeName}"`)
   const stale = { ...knownAgent({ layout, nodeName }), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkPorts(options.ports)

@@ -255,6 +255,17 @@ describe('effective settings', () => {
     ])
   })
 
+  test('refuse a name that no API takes for a Node, and say how to give another', async () => {
+    const odd = { ...MACHINE, hostname: 'My_Host' }
+    const rule = 'expected letters, digits, "-" and ".", each part starting and ending with a letter or digit'
+    assert.deepEqual(await problemsOf(loadSettings(['--kubeconfig=/k'], {}, odd)), [
+      `host name: ${rule}, or another name by --hostname-override`,
+    ])
+    const flags = ['--kubeconfig=/k', '--hostname-override=a_b']
+    assert.deepEqual(await problemsOf(loadSettings(flags)), [`--hostname-override: ${rule}`])
+    assert.equal((await loadSettings([], {}, odd)).nodeName, 'my_host', 'nobody is asked without an API')
+  })
+
   test('let reserved CPUs replace CPU quantities', async () => {
     const fields = {
       reservedSystemCPUs: '0-2',

@@ -97,12 +97,13 @@ async function loadSettings(
   { files, machine }: { readonly files: ConfigFiles; readonly machine: Machine },
 ): Promise<Settings> {
   const { version, ...ownFlags } = flags
+  const standalone = flags.kubeconfig === ''
   const loaded = await loadConfigFiles(flags, files)
   const withFlags = applyFlags(loaded.config, given, 'configuration')
   const { gates, problems, warnings } = resolveFeatureGates(withFlags.featureGates)
   const sensible = replaceSenseless(withFlags)
   const config = toEffectiveConfiguration(sensible.config, flags, { gates, machine })
-  const name = parseNodeName(flags.hostnameOverride, machine.hostname)
+  const name = parseNodeName(flags.hostnameOverride, machine.hostname, { hasApi: !standalone })
   const addresses = parseNodeIps(flags.nodeIp)
   const credentialProviders = await loadCredentialProviders(flags, files, gates)
   const context = { config, given: withFlags, flags: ownFlags, gates, machine }
@@ -115,7 +116,7 @@ async function loadSettings(
     gates,
     nodeName: name.nodeName,
     nodeIps: addresses.nodeIps,
-    standalone: flags.kubeconfig === '',
+    standalone,
     version: reportedVersion(version),
     access: toServingAccess(withFlags, config, flags),
     reserved: toReservations(config),

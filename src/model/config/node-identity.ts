@@ -1,15 +1,20 @@
 import { isIP } from 'node:net'
 import type { ConfigProblem } from './config-error.ts'
+import { isDnsSubdomain } from './values/label-syntax.ts'
 
-/** The name of the node: --hostname-override or the host name, trimmed, in lower case. */
+/** The name of the node: --hostname-override or the host name, trimmed, in lower case. An API takes no Node of any other name than a DNS name. */
 export function parseNodeName(
   override: string,
   hostname: string,
+  { hasApi }: { readonly hasApi: boolean },
 ): { readonly nodeName: string; readonly problems: readonly ConfigProblem[] } {
   const nodeName = (override === '' ? hostname : override).trim().toLowerCase()
-  const rule = 'expected a name for the node'
   const path = override === '' ? 'host name' : '--hostname-override'
-  return { nodeName, problems: nodeName === '' ? [{ path, value: override, rule }] : [] }
+  if (nodeName === '') return { nodeName, problems: [{ path, value: override, rule: 'expected a name for the node' }] }
+  if (!hasApi || isDnsSubdomain(nodeName)) return { nodeName, problems: [] }
+  const advice = override === '' ? ', or another name by --hostname-override' : ''
+  const rule = `expected letters, digits, "-" and ".", each part starting and ending with a letter or digit${advice}`
+  return { nodeName, problems: [{ path, value: nodeName, rule }] }
 }
 
 /** The addresses of --node-ip: one, or one of each family. What is no address is left out with a warning. */
