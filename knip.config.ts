@@ -23,7 +23,7 @@ const config: KnipConfig = {
   ignoreExportsUsedInFile: isProduction,
   ignore: ['src/**/generated/**'],
   ignoreDependencies: ['@bufbuild/buf', 'ts-proto'],
-  ignoreBinaries: ['apt-get', 'dbus-daemon', 'flock', 'kubectl', 'mkfifo'],
+  ignoreBinaries: ['apt-get', 'dbus-daemon', 'etcd', 'flock', 'kubectl', 'mkfifo'],
 }
 
 export default config

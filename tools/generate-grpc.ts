@@ -33,6 +33,7 @@ const options = [
 const FOLDERS = [
   'src/protocols/cri',
   'src/protocols/csi',
+  'src/protocols/etcd',
   'src/protocols/grpc',
   'src/protocols/tracing',
   'src/node/claims',

@@ -23,6 +23,8 @@ const runtimePackages = {
 const testPackages = {
   'dbus-daemon': 'dbus-daemon',
   'docker-registry': 'docker-registry',
+  'etcd-client': 'etcdctl',
+  'etcd-server': 'etcd',
   'kubernetes-client': 'kubectl',
   'util-linux': 'nsenter',
 }

@@ -29,11 +29,12 @@ export async function runWhy(
 }
 
 /** The sentence, then the steps with the time of day, how long they took and what went wrong. */
-export function formatExplanation({ namespace, name, why, steps }: Omit<ExplainedPod, 'uid'>): string {
+export function formatExplanation({ namespace, name, why, from, steps }: Omit<ExplainedPod, 'uid'>): string {
   const lines = steps.map(({ name: step, startedAt, ms, error }) => {
     const time = new Date(startedAt).toISOString().slice(11, 23)
     const took = ms === undefined || ms === null ? 'goes on' : `${(ms / 1000).toFixed(3)} s`
     return `  ${time}  ${took.padStart(9)}  ${step}${error === undefined || error === null ? '' : `: ${error}`}`
   })
-  return [`${namespace}/${name}: ${why}`, ...lines].join('\n')
+  const origin = from === undefined ? [] : [`  from ${from}`]
+  return [`${namespace}/${name}: ${why}`, ...origin, ...lines].join('\n')
 }

@@ -17,6 +17,7 @@ export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source'
 export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen'
 export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash'
 export const CONFIG_MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
+export const ETCD_KEY_ANNOTATION = 'deckhand.local/etcd-key'
 
 // A UID becomes part of paths and cgroup names, so only what is harmless in both is one.
 const UID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/

@@ -60,6 +60,7 @@ async function run(fields: object) {
     runApi: undefined,
     mux,
     clock,
+    random: () => 0,
     log,
     onRejected: () => {},
   }))
@@ -82,7 +83,9 @@ describe('createSourceLoops()', () => {
   test('has seen all at once when there is none, and says that this is odd', async () => {
     await using sources = await run({})
     await until(() => sources.seen() === 1, 'all seen')
-    assert.deepEqual(sources.lines, ['no source of pods is configured: set staticPodPath or staticPodURL'])
+    assert.deepEqual(sources.lines, [
+      'no source of pods is configured: set staticPodPath, staticPodURL or --etcd-servers',
+    ])
   })
 
   test('has seen all only when each source has reported what it has, and says so once', async () => {

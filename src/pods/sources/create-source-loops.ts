@@ -16,23 +16,25 @@ export interface SourceLoopsDeps {
   readonly runApi: ((emit: (pods: readonly Pod[]) => void, signal: AbortSignal) => Promise<void>) | undefined
   readonly mux: Pick<PodConfigMux, 'set' | 'begin'>
   readonly clock: Clock
+  readonly random: () => number
   readonly log: Logger
   /** A manifest or an answer gave no pods. */
   readonly onRejected: () => void
 }
 
 /** The sources that the configuration asks for. */
-export function sourceNames({ config, standalone }: Settings): readonly string[] {
+export function sourceNames({ config, flags, standalone }: Settings): readonly string[] {
   return [
     ...(config.staticPodPath === '' ? [] : ['file']),
     ...(config.staticPodURL === '' ? [] : ['http']),
+    ...(flags.etcdServers.length === 0 ? [] : ['etcd']),
     ...(standalone ? [] : ['api']),
   ]
 }
 
 /** A loop for each source of pods, into the mux. */
 export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
-  const { settings, hasObjects, runApi, mux, clock, log, onRejected: onRefused } = deps
+  const { settings, hasObjects, runApi, mux, clock, random, log, onRejected: onRefused } = deps
   const { config, gates, nodeName } = settings
   const names = sourceNames(settings)
   const decoding = {
@@ -68,12 +70,29 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
         await runHttpSource({ ...shared, url, headers, checkFrequencyMs, decode, emit: emitAs('http') }, s)
       },
     },
+    {
+      source: 'etcd',
+      name: 'etcd source',
+      async run(s) {
+        const { etcdServers: servers, etcdPrefix } = settings.flags
+        const prefix = etcdPrefix || `/registry/nodes/${nodeName}/boundpods`
+        const decode = (bytes: Uint8Array, key: string) => decodeStaticPods(bytes, { kind: 'etcd', key }, decoding)
+        // Loaded only where it is used.
+        const [{ runEtcdSource }, { createEtcdConnector }] = await Promise.all([
+          import('./run-etcd-source.ts'),
+          import('./create-etcd-connector.ts'),
+        ])
+        const connect = createEtcdConnector(settings.flags, clock)
+        const lastGood = createLastGoodManifests(`${settings.flags.rootDir}/last-good-etcd`)
+        await runEtcdSource({ ...shared, random, servers, prefix, connect, decode, lastGood, emit: emitAs('etcd') }, s)
+      },
+    },
     { source: 'api', name: 'api source', run: async (s) => await runApi?.(emitAs('api'), s) },
   ]
   const none: Loop = {
     name: 'no source',
     async run() {
-      log.warn('no source of pods is configured: set staticPodPath or staticPodURL', {})
+      log.warn('no source of pods is configured: set staticPodPath, staticPodURL or --etcd-servers', {})
       mux.begin()
     },
   }

@@ -1,5 +1,5 @@
 import type { Toleration } from '../../model/generated/core-v1.ts'
-import { CONFIG_HASH_ANNOTATION, parsePodUid } from '../../model/pod/pod.ts'
+import { CONFIG_HASH_ANNOTATION, ETCD_KEY_ANNOTATION, parsePodUid } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { decodePods } from '../../model/schema/decode-pods.ts'
 import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
@@ -12,6 +12,7 @@ import { fnv128 } from './fnv128.ts'
 export type StaticPodOrigin =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'http'; readonly url: string }
+  | { readonly kind: 'etcd'; readonly key: string }
 
 /** What of this node goes into its static pods. */
 export interface StaticPodSettings {
@@ -41,16 +42,21 @@ export function decodeStaticPods(
 
 /** A static pod's identity follows from its content, its node and its place, so that it survives a restart of the agent. */
 function identifyStaticPod(pod: ManifestPod, origin: StaticPodOrigin, nodeName: string): Pod {
-  const place = origin.kind === 'file' ? `file:${origin.path}` : `url:${origin.url}`
   const { metadata, spec } = pod
-  const uid = parsePodUid(metadata.uid || fnv128(`${canonicalJson({ metadata, spec })}host:${nodeName}${place}`))
+  const uid = parsePodUid(
+    metadata.uid || fnv128(`${canonicalJson(identityOf(pod, origin))}host:${nodeName}${placeOf(origin)}`),
+  )
   return {
     metadata: {
       ...metadata,
       uid,
       name: `${metadata.name ?? ''}-${nodeName.toLowerCase()}`,
       namespace: metadata.namespace || 'default',
-      annotations: { ...metadata.annotations, [CONFIG_HASH_ANNOTATION]: uid },
+      annotations: {
+        ...metadata.annotations,
+        [CONFIG_HASH_ANNOTATION]: uid,
+        ...(origin.kind === 'etcd' && { [ETCD_KEY_ANNOTATION]: origin.key }),
+      },
     },
     spec: {
       ...spec,
@@ -59,6 +65,16 @@ function identifyStaticPod(pod: ManifestPod, origin: StaticPodOrigin, nodeName: 
     },
     status: { ...pod.status, phase: 'Pending' },
   }
+}
+
+/** Parity: all that a file or a URL says makes another pod. A pod in etcd is the same one when only its labels or annotations change. */
+function identityOf({ metadata, spec }: ManifestPod, { kind }: StaticPodOrigin) {
+  return kind === 'etcd' ? { namespace: metadata.namespace, name: metadata.name, spec } : { metadata, spec }
+}
+
+function placeOf(origin: StaticPodOrigin): string {
+  if (origin.kind === 'file') return `file:${origin.path}`
+  return origin.kind === 'http' ? `url:${origin.url}` : `etcd:${origin.key}`
 }
 
 /** Adds a toleration, or puts it in the place of one that differs only in how long it lasts. */

@@ -1,4 +1,5 @@
 import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
+import type { ChannelCredentials } from '@grpc/grpc-js'
 import { DeadlineError } from '../../base/async/abort-errors.ts'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
@@ -24,7 +25,13 @@ const LOCAL_OPTIONS = {
   'grpc.max_reconnect_backoff_ms': 3000,
 }
 
-/** Where a channel goes. Connections are without encryption: the peers are on this machine or have no other way configured. */
+/** The authority of the peer's certificate, and our own certificate with its key, all PEM; without an authority the system's count. */
+export interface GrpcTls {
+  readonly ca?: Buffer | undefined
+  readonly certificate?: { readonly cert: Buffer; readonly key: Buffer } | undefined
+}
+
+/** Where a channel goes. */
 export interface GrpcChannelOptions {
   /** As gRPC writes it, for example "unix:///run/a.sock", "ipv4:127.0.0.1:80" or "dns:host:4317". */
   readonly target: string
@@ -33,6 +40,11 @@ export interface GrpcChannelOptions {
   readonly userAgent?: string
   /** Whether grpc-js may send a call again that never reached the server; unset: it may. */
   readonly retries?: boolean
+  /** Unset: without encryption, to peers on this machine or with no other way configured. */
+  readonly tls?: GrpcTls | undefined
+  /** Asks a silent peer so often whether it is there, while a call is under way; unset: never, as a peer on this machine cannot vanish unseen. */
+  readonly pingMs?: number
+  readonly largestReplyBytes?: number
 }
 
 /** What a call has besides its request. */
@@ -50,11 +62,14 @@ export class GrpcChannel implements GrpcConnection, Disposable {
   #watching = false
   #closed = false
 
-  constructor({ target, clock, userAgent, retries = true }: GrpcChannelOptions) {
+  constructor(options: GrpcChannelOptions) {
+    const { target, clock, userAgent, retries = true, tls, pingMs, largestReplyBytes } = options
     this.#clock = clock
-    this.#client = new Client(target, credentials.createInsecure(), {
+    this.#client = new Client(target, toCredentials(tls), {
       ...CHANNEL_OPTIONS,
+      ...(largestReplyBytes === undefined ? {} : { 'grpc.max_receive_message_length': largestReplyBytes }),
       ...(target.startsWith('unix:') ? LOCAL_OPTIONS : {}),
+      ...(pingMs === undefined ? {} : { 'grpc.keepalive_time_ms': pingMs, 'grpc.keepalive_timeout_ms': pingMs }),
       ...(userAgent === undefined ? {} : { 'grpc.primary_user_agent': userAgent }),
       'grpc.enable_retries': retries ? 1 : 0,
     })
@@ -91,7 +106,10 @@ export class GrpcChannel implements GrpcConnection, Disposable {
     }
   }
 
-  /** Calls and yields each reply; leaving the loop or aborting cancels the call. */
+  /**
+   * Calls and yields each reply; leaving the loop or aborting cancels the call. A method that takes many requests gets this one, and our side
+   * of the call stays open.
+   */
   async *stream<Request, Response>(
     method: GrpcMethod<Request, Response>,
     request: Request,
@@ -100,13 +118,7 @@ export class GrpcChannel implements GrpcConnection, Disposable {
   ): AsyncGenerator<Response, void> {
     this.#check(nameOf(method), signal)
     using scope = new AbortScope(signal)
-    const call = this.#client.makeServerStreamRequest(
-      method.path,
-      method.requestSerialize,
-      method.responseDeserialize,
-      request,
-      toMetadata(options),
-    )
+    const call = this.#startStream(method, request, toMetadata(options))
     // The loop below sees an error that ends it; a later one (of our own cancel) has no other listener and would be uncaught.
     call.on('error', () => {})
     // Also when the loop is left: the scope aborts with this block.
@@ -118,6 +130,15 @@ export class GrpcChannel implements GrpcConnection, Disposable {
     } catch (error) {
       throw toFailure(nameOf(method), error, { scope, signal })
     }
+  }
+
+  #startStream<Request, Response>(method: GrpcMethod<Request, Response>, request: Request, metadata: Metadata) {
+    const { path, requestSerialize, responseDeserialize } = method
+    if (!method.requestStream)
+      return this.#client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, metadata)
+    const call = this.#client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata)
+    call.write(request)
+    return call
   }
 
   get connected(): boolean {
@@ -178,6 +199,12 @@ export class GrpcChannel implements GrpcConnection, Disposable {
   [Symbol.dispose](): void {
     this.close()
   }
+}
+
+function toCredentials(tls: GrpcTls | undefined): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure()
+  const { ca = null, certificate } = tls
+  return credentials.createSsl(ca, certificate?.key ?? null, certificate?.cert ?? null)
 }
 
 function nameOf({ path }: { readonly path: string }): string {

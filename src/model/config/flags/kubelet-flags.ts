@@ -1,4 +1,4 @@
-import { textMap } from '../kinds/collection-kinds.ts'
+import { textList, textMap } from '../kinds/collection-kinds.ts'
 import type { Decoded, Fields } from '../kinds/field.ts'
 import { bool, duration, int32, text } from '../kinds/scalar-kinds.ts'
 import { brokenNodeLabel } from '../rules/node-label-rules.ts'
@@ -85,6 +85,41 @@ const apiServerFlags = {
   }),
 }
 
+const etcdFlags = {
+  etcdServers: textList({
+    default: [],
+    flag: 'etcd-servers',
+    flagStays: true,
+    about: 'members of an etcd cluster that has pods for this node, as http://host:port or https://host:port',
+    item: (value) =>
+      /^https?:\/\/[^/]+\/?$/.test(value) && URL.canParse(value)
+        ? undefined
+        : 'expected http://host:port or https://host:port',
+  }),
+  etcdPrefix: text({
+    default: '',
+    flag: 'etcd-prefix',
+    flagStays: true,
+    about: 'key of the pods, or of the folder that they are in; /registry/nodes/NODE/boundpods when empty',
+    rule: (value) => (value.endsWith('/') ? 'expected a key without "/" at its end' : undefined),
+  }),
+  etcdCafile: text({
+    default: '',
+    flag: 'etcd-cafile',
+    flagStays: true,
+    about: "authority of etcd's certificate; those of the system when empty",
+  }),
+  etcdCertfile: text({ default: '', flag: 'etcd-certfile', flagStays: true, about: 'client certificate for etcd' }),
+  etcdKeyfile: text({ default: '', flag: 'etcd-keyfile', flagStays: true, about: 'key of that certificate' }),
+  etcdUsername: text({ default: '', flag: 'etcd-username', flagStays: true, about: 'user of etcd' }),
+  etcdPasswordFile: text({
+    default: '',
+    flag: 'etcd-password-file',
+    flagStays: true,
+    about: 'file with the password of that user',
+  }),
+}
+
 const runtimeFlags = {
   runtimeCgroups: text({
     default: '',
@@ -165,11 +200,12 @@ const machineFlags = {
 export const FLAG_GROUPS: readonly (readonly [title: string, fields: Fields])[] = [
   ['Files and commands', fileFlags],
   ['API server and node', apiServerFlags],
+  ['Pods from etcd', etcdFlags],
   ['Runtime', runtimeFlags],
   ['Deprecated: cAdvisor', machineFlags],
 ]
 
-export const FLAG_FIELDS = { ...fileFlags, ...apiServerFlags, ...runtimeFlags, ...machineFlags }
+export const FLAG_FIELDS = { ...fileFlags, ...apiServerFlags, ...etcdFlags, ...runtimeFlags, ...machineFlags }
 
 /** The value of every flag that is not a field of the configuration. */
 export type KubeletFlags = Omit<Decoded<typeof FLAG_FIELDS>, 'help' | 'version'>

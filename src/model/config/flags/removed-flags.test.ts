@@ -6,7 +6,7 @@ import { explainRemovedFlag } from './removed-flags.ts'
 // The first release without them, as the releases themselves show.
 const REMOVED: readonly (readonly [since: string, names: string])[] = [
   ['0.10', 'network-container-image'],
-  ['0.13', 'etcd-servers etcd-config'],
+  ['0.13', 'etcd-config'],
   ['0.19', 'docker-daemon-container'],
   ['1.5', 'configure-cbr0 experimental-flannel-overlay'],
   [

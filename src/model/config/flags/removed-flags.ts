@@ -11,7 +11,7 @@ const CREDENTIALS = 'use --image-credential-provider-config and --image-credenti
 const POD_SECURITY = 'leave it out: Pod Security admission of the API server says what pods may do'
 const RKT = 'rkt is not supported: use a CRI runtime with containerRuntimeEndpoint'
 const INIT_SYSTEM = "leave it out: the machine's init system keeps the container runtime running"
-const SOURCES = 'use --kubeconfig for pods of an API server, staticPodPath for a folder, staticPodURL for a URL'
+const ETCD = 'use --etcd-servers, and --etcd-cafile, --etcd-certfile and --etcd-keyfile for TLS'
 
 /** The flags that an earlier kubelet had, from 0.5 on, and that this one has not, with the release in which each went. */
 const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
@@ -54,8 +54,7 @@ const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   'babysit-daemons': ['1.7', INIT_SYSTEM],
 
   // Sources of pods, and the way to the control plane
-  'etcd-servers': ['0.13', SOURCES],
-  'etcd-config': ['0.13', SOURCES],
+  'etcd-config': ['0.13', ETCD],
   'api-servers': ['1.8', 'use --kubeconfig'],
   'auth-path': ['1.6', 'use --kubeconfig, which has the credentials too'],
   'require-kubeconfig': ['1.10', 'leave it out: --kubeconfig is enough'],

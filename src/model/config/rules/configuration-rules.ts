@@ -196,4 +196,21 @@ export const CONFIGURATION_RULES: readonly ConfigurationRule[] = [
     rule: 'expected --lock-file',
     broken: ({ flags }) => flags.exitOnLockContention && flags.lockFile === '',
   },
+  {
+    path: '--etcd-certfile',
+    rule: 'expected --etcd-keyfile too, or neither',
+    broken: ({ flags }) => (flags.etcdCertfile === '') !== (flags.etcdKeyfile === ''),
+  },
+  {
+    path: '--etcd-username',
+    rule: 'expected --etcd-password-file too, or neither',
+    broken: ({ flags }) => (flags.etcdUsername === '') !== (flags.etcdPasswordFile === ''),
+  },
+  {
+    path: '--etcd-servers',
+    rule: 'expected servers, because other flags of etcd are given',
+    broken: ({ flags }) =>
+      flags.etcdServers.length === 0 &&
+      [flags.etcdPrefix, flags.etcdCafile, flags.etcdCertfile, flags.etcdUsername].some((value) => value !== ''),
+  },
 ]

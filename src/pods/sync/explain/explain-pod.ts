@@ -1,4 +1,5 @@
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
+import { ETCD_KEY_ANNOTATION } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { isTerminal } from '../../status/compute-phase.ts'
 import type { PodIdentity } from '../pod-life.ts'
@@ -11,6 +12,8 @@ import type { TimelineStep } from './timeline-step.ts'
 export interface PodExplanation extends PodIdentity {
   readonly state: PodState['kind']
   readonly why: string
+  /** Where the pod comes from, where its name does not tell. */
+  readonly from?: string
   readonly steps: readonly TimelineStep[]
 }
 
@@ -27,7 +30,8 @@ export function explainPod({ identity, pod, ...input }: ExplainInput): PodExplan
   const needsNetwork = pod?.spec.hostNetwork !== true && status?.phase !== 'Running'
   const networkProblem = needsNetwork ? input.networkProblem : undefined
   const why = computeWhy({ ...input, networkProblem, status: lastStatus(state, status, pod?.status) })
-  return { namespace, name, uid, state: state.kind, why, steps }
+  const key = pod?.metadata.annotations?.[ETCD_KEY_ANNOTATION]
+  return { namespace, name, uid, state: state.kind, why, ...(key && { from: `etcd key ${key}` }), steps }
 }
 
 /** How a pod ended under another agent is known from the API only. */

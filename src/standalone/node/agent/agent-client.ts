@@ -60,6 +60,7 @@ export interface ExplainedPod {
   readonly namespace: string
   readonly name: string
   readonly why: string
+  readonly from?: string
   readonly steps: readonly {
     readonly name: string
     readonly startedAt: number

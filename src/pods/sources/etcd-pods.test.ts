@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
+import { createLastGoodManifests } from '../../system/directories/last-good-manifests.ts'
+import { decodeStaticPods } from './decode-static-pod.ts'
+import { EtcdPods } from './etcd-pods.ts'
+
+const pod = (name: string, more: object = {}, image = 'busybox') => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...more },
+  spec: { containers: [{ name: 'main', image }] },
+})
+
+function create(folder = join(makeTemporaryFolder(), 'good')) {
+  const refused: string[] = []
+  const pods = new EtcdPods({
+    isOurs: (key) => key.startsWith('/p'),
+    decode: (bytes, key) =>
+      decodeStaticPods(bytes, { kind: 'etcd', key }, { nodeName: 'n', refuseApiReferences: true }),
+    logger: {
+      ...silentLogger,
+      warn: (_, fields) => void refused.push([fields?.['key'], fields?.['item']].filter(Boolean).join(' ')),
+    },
+    lastGood: createLastGoodManifests(folder),
+    onRefused: () => {},
+  })
+  const put = (key: string, value: unknown) =>
+    pods.change([
+      {
+        key,
+        value: value === undefined ? undefined : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
+      },
+    ])
+  return { pods, put, refused, names: () => pods.pods.map(({ metadata }) => metadata.name) }
+}
+
+describe('EtcdPods', () => {
+  test('takes a Pod, a PodList, a List and BoundPods, each under its key', async () => {
+    const { put, names, pods } = create()
+    await put('/p/1', pod('one'))
+    await put('/p/2', {
+      apiVersion: 'v1',
+      kind: 'PodList',
+      items: [{ metadata: { name: 'two' }, spec: pod('two').spec }],
+    })
+    await put('/p/3', { apiVersion: 'v1', kind: 'List', items: [pod('three')] })
+    await put('/p/4', { kind: 'BoundPods', apiVersion: 'v1beta1', items: [{ id: 'four', spec: pod('four').spec }] })
+    await put(
+      '/p/5',
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: five}\nspec: {containers: [{name: main, image: a}]}\n',
+    )
+    assert.deepEqual(names(), ['one-n', 'two-n', 'three-n', 'four-n', 'five-n'])
+    assert.equal(pods.pods[0]?.metadata.annotations?.['deckhand.local/etcd-key'], '/p/1')
+  })
+
+  test('leaves other keys alone', async () => {
+    const { put, names } = create()
+    assert.equal(await put('/q/1', pod('one')), false)
+    assert.deepEqual(names(), [])
+  })
+
+  test('keeps the last good pods of a value that cannot be used, and names its key', async () => {
+    const { put, names, refused } = create()
+    await put('/p/1', pod('one'))
+    for (const bad of ['{', '', 'k8s\0\n', 'k8s:enc:aescbc:v1:key', { kind: 'Deployment', apiVersion: 'apps/v1' }, '7'])
+      await put('/p/1', bad)
+    assert.deepEqual([names(), refused], [['one-n'], Array.from({ length: 6 }, () => '/p/1')])
+    await put('/p/1', undefined)
+    assert.deepEqual(names(), [])
+  })
+
+  test('a bad pod of a list harms none of the others, and stays as it was', async () => {
+    const { put, pods, refused } = create()
+    const images = () =>
+      pods.pods.map(({ metadata, spec }) => `${metadata.name} ${spec.containers[0]?.image ?? ''}`).toSorted()
+    const list = (items: readonly object[]) => ({ apiVersion: 'v1', kind: 'PodList', items })
+    await put('/p', list([pod('a', {}, 'a:1'), pod('b', {}, 'b:1')]))
+    await put(
+      '/p',
+      list([pod('a', {}, 'a:2'), { ...pod('b'), spec: { containers: [] } }, { metadata: {} }, pod('c', {}, 'c:2')]),
+    )
+    assert.deepEqual(images(), ['a-n a:2', 'b-n b:1', 'c-n c:2'])
+    assert.deepEqual(refused, ['/p /b', '/p items[2]'])
+  })
+
+  test('a pod keeps its UID when only labels or annotations change, and the UID that it has', async () => {
+    const { put, pods } = create()
+    const uid = () => pods.pods[0]?.metadata.uid
+    await put('/p/1', pod('one'))
+    const first = uid()
+    await put('/p/1', pod('one', { labels: { a: 'b' }, annotations: { c: 'd' } }))
+    assert.equal(uid(), first)
+    await put('/p/1', pod('one', {}, 'other'))
+    assert.notEqual(uid(), first)
+    await put('/p/1', pod('one', { uid: 'u-7' }))
+    assert.equal(uid(), 'u-7')
+  })
+
+  test('keeps the last good pods over the end of the agent, and forgets those of a key that went', async () => {
+    const folder = join(makeTemporaryFolder(), 'good')
+    const first = create(folder)
+    await first.put('/p/1', { apiVersion: 'v1', kind: 'PodList', items: [pod('a'), pod('b')] })
+    await first.put('/p/2', pod('gone'))
+    await first.put('/p/2', undefined)
+    const bad = [
+      { key: '/p/1', value: Buffer.from('{') },
+      { key: '/p/2', value: Buffer.from('{') },
+    ]
+    const second = create(folder)
+    await second.pods.replace(bad)
+    assert.deepEqual(second.names(), ['a-n', 'b-n'])
+  })
+})

@@ -1,0 +1,137 @@
+import type { Pod } from '../../model/pod/pod.ts'
+import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
+import { formatProblem, ManifestError } from '../../model/schema/manifest-error.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { EtcdChange } from '../../protocols/etcd/etcd-connection.ts'
+import type { createLastGoodManifests } from '../../system/directories/last-good-manifests.ts'
+import { splitEtcdValue } from './split-etcd-value.ts'
+import type { EtcdManifest } from './split-etcd-value.ts'
+
+export interface EtcdPodsDeps {
+  readonly isOurs: (key: string) => boolean
+  readonly decode: (bytes: Uint8Array, key: string) => DecodedManifest
+  /** What was good when it was last read, by key: it counts over the end of the agent. */
+  readonly lastGood: ReturnType<typeof createLastGoodManifests>
+  readonly logger: Logger
+  /** A value, or a pod of it, cannot be used. */
+  readonly onRefused: () => void
+}
+
+/** The good manifests of a key, by the names that tell them apart, with their pods. */
+type GoodManifests = ReadonlyMap<string, { readonly bytes: Uint8Array; readonly pods: readonly Pod[] }>
+
+const SHOWN_PROBLEMS = 10
+
+/** The pods of a range of keys. What cannot be used stays as it last was, and is reported with its key. */
+export class EtcdPods {
+  readonly #deps: EtcdPodsDeps
+  #keys: ReadonlyMap<string, GoodManifests> = new Map()
+
+  constructor(deps: EtcdPodsDeps) {
+    this.#deps = deps
+  }
+
+  /** All of them, by their keys. */
+  get pods(): readonly Pod[] {
+    const keys = [...this.#keys.keys()].toSorted()
+    return keys.flatMap((key) => [...(this.#keys.get(key)?.values() ?? [])].flatMap(({ pods }) => pods))
+  }
+
+  /** Takes all that the range has now: a key that is not there has no pods. */
+  async replace(all: readonly EtcdChange[]): Promise<void> {
+    const before = this.#keys
+    const keys = new Map<string, GoodManifests>()
+    for (const change of all.filter(({ key }) => this.#deps.isOurs(key)))
+      keys.set(change.key, await this.#read(change, before.get(change.key)))
+    this.#keys = keys
+    await this.#keep(() => this.#deps.lastGood.retain([...keys.keys()]))
+  }
+
+  /** Takes changes in their order; true if there was one of ours. */
+  async change(changes: readonly EtcdChange[]): Promise<boolean> {
+    const ours = changes.filter(({ key }) => this.#deps.isOurs(key))
+    const keys = new Map(this.#keys)
+    for (const change of ours) {
+      if (change.value === undefined) keys.delete(change.key)
+      else keys.set(change.key, await this.#read(change, keys.get(change.key)))
+    }
+    this.#keys = keys
+    if (ours.some(({ value }) => value === undefined))
+      await this.#keep(() => this.#deps.lastGood.retain([...keys.keys()]))
+    return ours.length > 0
+  }
+
+  async #read({ key, value = new Uint8Array() }: EtcdChange, known: GoodManifests | undefined): Promise<GoodManifests> {
+    const manifests = this.#try({ key }, () => splitEtcdValue(value))
+    const decoded = (manifests ?? []).map((manifest) => [manifest, this.#decode(manifest, key)] as const)
+    const isGood = manifests !== undefined && decoded.every(([, pods]) => pods !== undefined)
+    const before = isGood ? new Map() : (known ?? (await this.#recall(key)))
+    if (manifests === undefined) return before
+    const good: GoodManifests = new Map(
+      decoded.flatMap(([{ name, bytes }, pods]) => {
+        const manifest = pods === undefined ? before.get(name) : { bytes, pods }
+        return manifest === undefined ? [] : [[name, manifest] as const]
+      }),
+    )
+    await this.#keep(() => this.#deps.lastGood.write(key, encodeManifests(good)))
+    return good
+  }
+
+  #decode({ name, bytes }: EtcdManifest, key: string): readonly Pod[] | undefined {
+    return this.#try({ key, ...(name === '' ? {} : { item: name }) }, () => {
+      const { pods, warnings } = this.#deps.decode(bytes, key)
+      for (const { path, rule } of warnings)
+        this.#deps.logger.warn('manifest has a field that is not used', { key, field: path, reason: rule })
+      return pods
+    })
+  }
+
+  /** What an earlier agent had of a key. */
+  async #recall(key: string): Promise<GoodManifests> {
+    const bytes = await this.#deps.lastGood.read(key)
+    try {
+      const manifests = bytes === undefined ? [] : decodeManifests(bytes)
+      return new Map(
+        manifests.map((manifest) => [
+          manifest.name,
+          { bytes: manifest.bytes, pods: this.#deps.decode(manifest.bytes, key).pods },
+        ]),
+      )
+    } catch (error) {
+      this.#deps.logger.warn('cannot use what was last good of a value of etcd', { key, error })
+      return new Map()
+    }
+  }
+
+  /** A disk that cannot be written must not keep pods from running. */
+  async #keep(write: () => Promise<void>): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      this.#deps.logger.warn('cannot keep the last good values of etcd', { error })
+    }
+  }
+
+  #try<T>(where: { readonly key: string; readonly item?: string }, read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof ManifestError)) throw error
+      const { logger, onRefused } = this.#deps
+      const reason = error.problems.slice(0, SHOWN_PROBLEMS).map(formatProblem)
+      logger.warn('cannot use a value of etcd, its last good pods stay', { ...where, reason })
+      onRefused()
+      return undefined
+    }
+  }
+}
+
+function encodeManifests(manifests: GoodManifests): Uint8Array {
+  const texts = [...manifests].map(([name, { bytes }]) => [name, Buffer.from(bytes).toString()])
+  return Buffer.from(JSON.stringify(texts))
+}
+
+function decodeManifests(bytes: Uint8Array): readonly EtcdManifest[] {
+  const texts = JSON.parse(Buffer.from(bytes).toString()) as readonly (readonly [string, string])[]
+  return texts.map(([name, text]) => ({ name, bytes: Buffer.from(text) }))
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { until } from '../../../test/fakes/until.ts'
+import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
+import { EtcdHistoryError } from '../../protocols/etcd/etcd-connection.ts'
+import type { EtcdChange, EtcdChanges } from '../../protocols/etcd/etcd-connection.ts'
+import { createLastGoodManifests } from '../../system/directories/last-good-manifests.ts'
+import { decodeStaticPods } from './decode-static-pod.ts'
+import { runEtcdSource } from './run-etcd-source.ts'
+
+const PREFIX = '/registry/nodes/n/boundpods'
+
+const put = (name: string, key = `${PREFIX}/${name}`): EtcdChange => {
+  const spec = { containers: [{ name: 'main', image: 'a' }] }
+  return { key, value: Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec })) }
+}
+
+/** A store that is scripted: what each list answers, and what each watch yields before it fails. */
+interface Script {
+  readonly lists: (EtcdChanges | Error)[]
+  readonly watches: (readonly (EtcdChanges | Error)[])[]
+}
+
+const at = (revision: bigint, changes: readonly EtcdChange[] = [], clusterId = 1n): EtcdChanges => ({
+  clusterId,
+  revision,
+  changes,
+})
+
+async function follow(script: Script, check: (seen: Seen) => Promise<void>, servers = ['http://a:1']): Promise<void> {
+  const clock = new FakeClock()
+  const end = new AbortController()
+  const seen: Seen = { sets: [], asked: [], clock }
+  const running = runEtcdSource(
+    {
+      servers,
+      prefix: PREFIX,
+      async connect(server) {
+        seen.asked.push(`connect ${server}`)
+        return {
+          async list() {
+            seen.asked.push('list')
+            const answer = script.lists.shift() ?? new Error('down')
+            if (answer instanceof Error) throw answer
+            return answer
+          },
+          async *watch(_, revision, signal) {
+            seen.asked.push(`watch ${revision}`)
+            for (const part of script.watches.shift() ?? []) {
+              if (part instanceof Error) throw part
+              yield part
+            }
+            await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          },
+          [Symbol.dispose]() {},
+        }
+      },
+      decode: (bytes, key) =>
+        decodeStaticPods(bytes, { kind: 'etcd', key }, { nodeName: 'n', refuseApiReferences: true }),
+      clock,
+      random: () => 0,
+      logger: silentLogger,
+      lastGood: createLastGoodManifests(join(makeTemporaryFolder(), 'good')),
+      onRefused: () => {},
+      emit: (pods) => void seen.sets.push(pods.map(({ metadata }) => metadata.name.replace('-n', '')).join(' ')),
+    },
+    end.signal,
+  )
+  try {
+    await check(seen)
+  } finally {
+    end.abort(new Error('end'))
+    await assert.rejects(running, /end/)
+  }
+}
+
+interface Seen {
+  readonly sets: string[]
+  readonly asked: string[]
+  readonly clock: FakeClock
+}
+
+describe('runEtcdSource()', () => {
+  test('reports all pods once, and the whole set again after each change', async () => {
+    const watch = [at(5n), at(6n, [put('b')]), at(8n, [{ key: `${PREFIX}/a`, value: undefined }])]
+    await follow({ lists: [at(5n, [put('a')])], watches: [watch] }, async ({ sets, asked }) => {
+      await until(() => sets.length === 3)
+      assert.deepEqual(sets, ['a', 'a b', 'b'])
+      assert.deepEqual(asked, ['connect http://a:1', 'list', 'watch 6'])
+    })
+  })
+
+  test('an empty store is a set, a store that does not answer is none', async () => {
+    await follow({ lists: [new Error('down'), at(1n)], watches: [[]] }, async ({ sets, clock }) => {
+      await clock.advance(0)
+      assert.deepEqual(sets, [])
+      await clock.advance(1000)
+      await until(() => sets.length === 1)
+      assert.deepEqual(sets, [''])
+    })
+  })
+
+  test('goes on where it was when a watch breaks, at the next server, and reports nothing that did not change', async () => {
+    const watches = [[at(5n), at(7n, [put('b')]), new Error('gone')], [at(7n)]]
+    await follow(
+      { lists: [at(5n, [put('a')])], watches },
+      async ({ sets, asked, clock }) => {
+        await until(() => sets.length === 2)
+        await clock.advance(1000)
+        await until(() => asked.includes('watch 8'))
+        assert.deepEqual(asked, ['connect http://a:1', 'list', 'watch 6', 'connect http://b:1', 'watch 8'])
+        assert.deepEqual(sets, ['a', 'a b'])
+      },
+      ['http://a:1', 'http://b:1'],
+    )
+  })
+
+  for (const [what, spoiled] of [
+    ['forgotten', [new EtcdHistoryError('compacted')]],
+    ['gone back', [at(3n)]],
+    ['of another store', [at(9n, [], 2n)]],
+  ] as const)
+    test(`reads all again when its history is ${what}`, async () => {
+      const lists = [at(5n, [put('a'), put('b')]), at(9n, [put('b')], 2n)]
+      await follow({ lists, watches: [spoiled, []] }, async ({ sets, asked }) => {
+        await until(() => asked.includes('watch 10'))
+        assert.deepEqual(sets, ['a b', 'b'])
+      })
+    })
+
+  test('waits longer each time while no server answers, and never reports', async () => {
+    await follow({ lists: [], watches: [] }, async ({ sets, asked, clock }) => {
+      await clock.advance(120_000)
+      const tries = asked.filter((each) => each === 'list').length
+      assert.ok(tries > 5 && tries < 20, `${tries} tries in two minutes`)
+      assert.deepEqual(sets, [])
+    })
+  })
+
+  test('takes the key itself and what is below it, and nothing beside it', async () => {
+    const all = [put('list', PREFIX), put('a'), put('b', `${PREFIX}-old`), put('c', '/registry/nodes/n1/boundpods/c')]
+    await follow({ lists: [at(1n, all)], watches: [[]] }, async ({ sets }) => {
+      await until(() => sets.length === 1)
+      assert.deepEqual(sets, ['list a'])
+    })
+  })
+})

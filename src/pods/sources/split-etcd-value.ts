@@ -1,0 +1,48 @@
+import { isRecord } from '../../base/document/is-record.ts'
+import { ManifestError } from '../../model/schema/manifest-error.ts'
+import { parseManifest } from '../../model/schema/parse-manifest.ts'
+import { convertBoundPods } from './convert-bound-pods.ts'
+
+/** One pod of a value, as a manifest of its own. */
+export interface EtcdManifest {
+  /** Tells the pods of one value apart from one version of it to the next. */
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+// What an API server writes in front of what it stores.
+const STORED = /^k8s(\0|:enc:)/
+
+/**
+ * A value of etcd to the manifests in it: a Pod, a PodList or List, or the BoundPods of the first kubelets. One that cannot be read as a whole
+ * throws ManifestError; each manifest is read by itself, so that a bad one harms no other.
+ */
+export function splitEtcdValue(bytes: Uint8Array): readonly EtcdManifest[] {
+  const stored = STORED.exec(Buffer.from(bytes.subarray(0, 8)).toString('latin1'))
+  if (stored !== null) {
+    const what = stored[1] === '\0' ? 'in its binary form' : 'encrypted'
+    fail(`stored by an API server ${what}, expected a Pod or a list of pods as JSON or YAML: use --kubeconfig`)
+  }
+  const { value } = parseManifest(bytes)
+  if (!isRecord(value)) return [{ name: '', bytes }]
+  const { kind, items } = value
+  if (kind === 'BoundPods') return convertBoundPods(value).map(toManifest)
+  if (kind !== 'PodList' && kind !== 'List') return [{ name: '', bytes }]
+  if (!Array.isArray(items)) return []
+  // The items of a PodList need no header of their own.
+  const header = kind === 'PodList' ? { apiVersion: 'v1', kind: 'Pod' } : {}
+  return items.map((item: unknown, index) => toManifest({ ...header, ...(isRecord(item) ? item : {}) }, index))
+}
+
+function toManifest(pod: Readonly<Record<string, unknown>>, index: number): EtcdManifest {
+  const { name, namespace } = isRecord(pod['metadata']) ? pod['metadata'] : {}
+  const isNamed = typeof name === 'string' && name !== ''
+  return {
+    name: isNamed ? `${typeof namespace === 'string' ? namespace : ''}/${name}` : `items[${index}]`,
+    bytes: Buffer.from(JSON.stringify(pod)),
+  }
+}
+
+function fail(rule: string): never {
+  throw new ManifestError([{ path: '', rule, line: 1, column: 1 }])
+}
