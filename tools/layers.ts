@@ -13,7 +13,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'model/pod': ['model/generated', 'model/text'],
   'model/resources': ['model/generated', 'model/pod'],
   'model/config': ['base', 'model/resources'],
-  'model/events': ['base', 'model/pod'],
+  'model/events': ['base', 'model/generated', 'model/pod'],
   'model/schema': ['base', 'model/generated', 'model/pod', 'model/resources'],
   metrics: ['base', 'model'],
   'system/dbus': ['base'],

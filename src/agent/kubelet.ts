@@ -1,6 +1,7 @@
 import type { Loop } from '../base/async/loop.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
+import { errorMessage } from '../base/telemetry/error-text.ts'
 import { createSupervisor } from '../base/telemetry/create-supervisor.ts'
 import { adoptRunning } from './adopt-running.ts'
 import { connectMetrics } from './connect-metrics.ts'
@@ -39,11 +40,21 @@ type Kubelet = Awaited<ReturnType<typeof composeKubelet>>
  * to a later one go through the hub; what an early part asks about pods is in the registry, which the workers fill.
  */
 export async function composeKubelet(deps: KubeletDeps, lifetime: Lifetime) {
+  const base = await openBase(deps, lifetime)
+  start(lifetime.tasks, base.loops)
+  try {
+    return await composeStages(base)
+  } catch (error) {
+    const event = { type: 'Warning', reason: 'KubeletSetupFailed', message: errorMessage(error) } as const
+    if (!lifetime.tasks.signal.aborted) base.membership.nodeEvents.record(event)
+    throw error
+  }
+}
+
+async function composeStages(base: Awaited<ReturnType<typeof openBase>>) {
   const hub = createHub()
   // Only a run with --runonce waits for it.
   const statusWakeup = new Wakeup()
-  const base = await openBase(deps, lifetime)
-  start(lifetime.tasks, base.loops)
   const runtime = await openRuntime(base, hub)
   const devices = await openDevices(base, runtime, hub)
   const node = await openNode(base, runtime, devices, hub)

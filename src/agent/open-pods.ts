@@ -45,6 +45,7 @@ import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
 import type { OpenedNode } from './open-node.ts'
 import type { Runtime } from './open-runtime.ts'
+import { createGarbageReports } from '../pods/leftovers/create-garbage-reports.ts'
 
 const START_PATIENCE_MS = 5000
 
@@ -157,6 +158,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         journal,
         readEnvironment: createEnvironmentReader(base, { objects, volumes: storage.volumes }),
         events,
+        onGarbageFailure: createGarbageReports({ events: nodeEvents, clock }),
         starts,
         probes: createProbes({
           calls,

@@ -1,4 +1,5 @@
 import { TaskGroup } from '../../src/base/async/task-group.ts'
+import type { PodEvent } from '../../src/model/events/pod-events.ts'
 import type { PersistentVolume, PersistentVolumeSpec } from '../../src/model/generated/core-v1.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
@@ -39,8 +40,8 @@ export function createCsiAgent(
   const events: string[] = []
   const owned: string[] = []
   const exceeded: string[] = []
-  const record = (_: Pod, { type, reason, message }: { type: string; reason: string; message: string }) =>
-    void events.push(`${type} ${reason} ${message}`)
+  const record = (_: Pod, { type, reason, message, about }: PodEvent) =>
+    void events.push(`${type} ${reason} ${message}${about === undefined ? '' : ` (${about.kind} ${about.name})`}`)
   const kind = new CsiKind({
     rootDirectory: ROOT,
     nodeName: 'node-1',

@@ -66,6 +66,7 @@ export async function createPodDeps(parts: Partial<PodDeps> = {}, answers: Parti
     observer: { get: () => observed, refresh: async () => (journal.push('refresh'), observed), outdate: () => {} },
     volumes: new Volumes({ ...node.deps, events: recorder, clock, log }, new TaskGroup(new AbortController().signal)),
     injections: noInjections,
+    onGarbageFailure: (why) => void events.push(`garbage: ${why}`),
     references: {
       register: ({ metadata }) => void references.add(metadata.uid),
       unregister: (uid) => void references.delete(uid),

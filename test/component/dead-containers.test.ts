@@ -42,6 +42,21 @@ describe('dead containers', () => {
     assert.equal(agent.workers.size, 0)
   })
 
+  test('that cannot be removed are reported on the node, now and then', async () => {
+    await using world = await createWorld()
+    const nodeEvents: string[] = []
+    await using agent = await startAgent(world, { nodeEvents })
+    agent.setPods([createWantedPod()])
+    await agent.settle()
+    world.cri.script.fail('removeContainer', 'UNKNOWN', 'device or resource busy', 1000)
+    agent.setPods([])
+    await agent.pass(10_000)
+    const reported = () => nodeEvents.filter((reason) => reason === 'ContainerGCFailed').length
+    assert.equal(reported(), 1)
+    await agent.pass(60_000, 5000)
+    assert.equal(reported(), 2)
+  })
+
   test('do not hold up a pod that comes back', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(world, { flags: ['--minimum-container-ttl-duration=10m'] })

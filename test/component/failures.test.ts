@@ -17,7 +17,7 @@ describe('a sandbox cannot be made', () => {
     assert.equal(world.cri.requests('runPodSandbox').length, 1)
     assert.deepEqual(
       agent.events.filter(({ reason }) => reason.includes('Sand')).map(({ type, message }) => [type, message]),
-      [['Warning', 'Failed to create pod sandbox: cni: no addresses left']],
+      [['Warning', 'Failed to create pod sandbox: rpc error: code = Unknown desc = cni: no addresses left']],
     )
     assert.deepEqual(
       agent.lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message),

@@ -135,7 +135,8 @@ export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal
 const CGROUP_V1 = {
   type: 'Warning',
   reason: 'CgroupV1',
-  message: 'cgroup v1 support is in maintenance mode, this node should move to cgroup v2',
+  message:
+    'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1',
 } as const
 
 /** systemd is asked only where it is the driver; without it no pod could ever run. */

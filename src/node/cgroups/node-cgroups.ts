@@ -88,7 +88,8 @@ async function enforceReserved(
     if (!driver.exists(cgroup)) throw new Error('no such cgroup, expected one that is there')
     await driver.update(cgroup, reservedValues(deps, amounts[kind], cpuOnly))
   } catch (cause) {
-    const message = `Failed to enforce ${kind === 'system' ? 'System' : 'Kube'} Reserved Cgroup Limits on "${cgroup}": ${errorMessage(cause)}`
+    const what = `${kind === 'system' ? 'System' : 'Kube'} Reserved${cpuOnly ? ' Compressible' : ''}`
+    const message = `Failed to enforce ${what} Cgroup Limits on "${cgroup}": ${errorMessage(cause)}`
     events.record({ type: 'Warning', reason: FAILURE, message })
     throw new Error(`Cannot enforce ${kind}Reserved on cgroup "${cgroup}": ${errorMessage(cause)}`, { cause })
   }

@@ -38,7 +38,8 @@ export function createPodCgroups(deps: PodCgroupsDeps, signal: AbortSignal) {
         await driver.make(path, computePodCgroup(pod, { ...deps.settings, exclusiveCpus }))
       } catch (cause) {
         const why = errorMessage(cause)
-        throw new CgroupError(`Cannot make the cgroup of the pod: ${why}`, { cause })
+        const name = path.split('/').filter((part) => part !== '')
+        throw new CgroupError(`failed to create container for [${name.join(' ')}] : ${why}`, { cause })
       }
       return true
     },

@@ -31,14 +31,14 @@ export interface PodCertificateRequest {
 export type RequestOutcome =
   | { readonly kind: 'pending' }
   | { readonly kind: 'issued'; readonly chain: string; readonly beginRefreshAt: number; readonly notAfter: number }
-  | { readonly kind: 'Denied' | 'Failed'; readonly why: string }
+  | { readonly kind: 'Denied' | 'Failed'; readonly reason: string; readonly message: string }
 
 /** Reads what the signer did with a request; what makes no sense is not done yet. */
 export function toRequestOutcome({ status = {} }: PodCertificateRequest): RequestOutcome {
   const { conditions = [], certificateChain: chain = '', beginRefreshAt = '', notAfter = '' } = status
   for (const { type, status: value, reason = '', message = '' } of conditions) {
     if (value !== 'True') continue
-    if (type === 'Denied' || type === 'Failed') return { kind: type, why: [reason, message].filter(Boolean).join(': ') }
+    if (type === 'Denied' || type === 'Failed') return { kind: type, reason, message }
     const times = { beginRefreshAt: Date.parse(beginRefreshAt), notAfter: Date.parse(notAfter) }
     const isWhole = chain !== '' && !Number.isNaN(times.beginRefreshAt) && !Number.isNaN(times.notAfter)
     if (type === 'Issued' && isWhole) return { kind: 'issued', chain, ...times }

@@ -104,7 +104,10 @@ describe('PodCertificates', () => {
     assert.deepEqual(reported, [])
   })
 
-  for (const type of ['Denied', 'Failed'] as const) {
+  for (const [type, verb] of [
+    ['Denied', 'was denied'],
+    ['Failed', 'failed'],
+  ] as const) {
     test(`${type} is for good, and reported on the pod`, async (t) => {
       const { clock, api, reported, get, requested } = start(t)
       const refused = assert.rejects(get(), {
@@ -115,7 +118,10 @@ describe('PodCertificates', () => {
       await refused
       await clock.advance(HOUR_MS / 4)
       await assert.rejects(get(), /NoWay/)
-      assert.deepEqual([reported, api.requests.length], [[`${type}: NoWay: not you`], 1])
+      assert.deepEqual(
+        [reported, api.requests.length],
+        [[`${type}: PodCertificateRequest shop/req-1 ${verb}, reason="NoWay", message="not you"`], 1],
+      )
     })
   }
 

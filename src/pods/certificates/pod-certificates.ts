@@ -121,8 +121,11 @@ export class PodCertificates {
       entry.reported = 'nothing'
       return
     }
-    entry.refusal = `the signer said ${outcome.kind}: ${outcome.why}`
-    events.record(wanted.pod, { type: 'Warning', reason: outcome.kind, message: outcome.why })
+    const { kind, reason, message } = outcome
+    entry.refusal = `the signer said ${kind}: ${reason}: ${message}`
+    const result = `${kind === 'Denied' ? 'was denied' : 'failed'}, reason="${reason}", message="${message}"`
+    const text = `PodCertificateRequest ${namespace}/${created.metadata?.name ?? ''} ${result}`
+    events.record(wanted.pod, { type: 'Warning', reason: kind, message: text })
   }
 
   async #readIds({ metadata, spec }: Pod, signal: AbortSignal) {

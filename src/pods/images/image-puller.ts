@@ -147,7 +147,7 @@ export class ImagePuller {
       case 'use':
         return useFound(errand, found as EnsuredImage)
       case 'refuse':
-        throw refuse(errand, found)
+        throw refuse(errand)
       case 'pull':
         this.#checkBackOff(errand)
         return await this.#pull(errand, signal)
@@ -233,11 +233,9 @@ function useFound({ wanted, report }: Errand, found: EnsuredImage): EnsuredImage
   return found
 }
 
-function refuse({ wanted, report }: Errand, found: EnsuredImage | undefined): StartError {
-  const message =
-    found === undefined
-      ? `Container image ${quote(wanted.image)} is not present with pull policy of Never`
-      : `Container image ${quote(wanted.image)} is present, but the pod has no credentials that were used to pull it, and its pull policy is Never`
+/** The same for an image that is absent and for one that the pod may not use: who may not use an image does not learn that it is there. */
+function refuse({ wanted, report }: Errand): StartError {
+  const message = `Container image ${quote(wanted.image)} is not present with pull policy of Never`
   report('Warning', 'ErrImageNeverPull', message)
   return new StartError('ErrImageNeverPull', message)
 }

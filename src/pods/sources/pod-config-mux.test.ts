@@ -45,13 +45,13 @@ describe('PodConfigMux', () => {
     mux.set('file', [pod('a', 'web'), pod('b', 'web')])
     mux.set('file', [pod('a', 'web'), pod('b', 'web')])
     assert.deepEqual(journal, [
-      'FailedValidation: Pod web_default of source file is left out due to duplicate pod name "web" or UID "b"',
+      'FailedValidation: Error validating pod web_default(b) from file due to duplicate pod name "web", ignoring',
       'file ADD a',
     ])
   })
 
   describe('of a UID that two sources have', () => {
-    const left = 'FailedValidation: Pod a_default of source http is left out due to duplicate pod name "a" or UID "a"'
+    const left = 'FailedValidation: Error validating pod a_default(a) from http due to duplicate pod UID "a", ignoring'
 
     test('the first source counts, the other goes on with the pod', () => {
       const { mux, journal } = createMux()

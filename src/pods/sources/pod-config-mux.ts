@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { podFullName } from '../../model/pod/pod.ts'
+import { podFullName, podText } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { computeSourceDiff } from './compute-source-diff.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
@@ -58,7 +58,9 @@ export class PodConfigMux {
     const duplicates = new Set(diff.duplicates.map((pod) => pod.metadata.uid))
     this.#seen.set(source, { known: diff.known, duplicates })
     for (const pod of diff.duplicates) {
-      if (before?.duplicates.has(pod.metadata.uid) !== true) onEvent(duplicateEvent(pod, source))
+      const isOfName = pods.some((other) => other !== pod && podFullName(other) === podFullName(pod))
+      if (before?.duplicates.has(pod.metadata.uid) !== true)
+        onEvent(duplicateEvent(pod, source, isOfName ? 'name' : 'UID'))
     }
     for (const update of diff.updates) for (const step of this.#settle(update)) deliver(step)
     this.begin()
@@ -88,7 +90,7 @@ export class PodConfigMux {
     const { uid } = pod.metadata
     const owner = this.#owners.get(uid)
     if (operation === 'ADD' && owner === undefined) this.#owners.set(uid, source)
-    if (operation === 'ADD' && owner !== undefined) this.#options.onEvent(duplicateEvent(pod, source))
+    if (operation === 'ADD' && owner !== undefined) this.#options.onEvent(duplicateEvent(pod, source, 'UID'))
     return operation === 'ADD' ? owner === undefined : owner === source
   }
 
@@ -120,8 +122,10 @@ function isSamePod(pod: Pod, other: Pod | undefined): boolean {
   return other !== undefined && podFullName(pod) === podFullName(other)
 }
 
-function duplicateEvent(pod: Pod, source: string): PodConfigEvent {
+function duplicateEvent(pod: Pod, source: string, what: 'name' | 'UID'): PodConfigEvent {
   const { name, uid } = pod.metadata
-  const message = `Pod ${podFullName(pod)} of source ${source} is left out due to duplicate pod name "${name}" or UID "${uid}"`
+  const why =
+    what === 'name' ? `due to duplicate pod name "${name}", ignoring` : `due to duplicate pod UID "${uid}", ignoring`
+  const message = `Error validating pod ${podText(pod)} from ${source} ${why}`
   return { type: 'Warning', reason: 'FailedValidation', pod, message }
 }

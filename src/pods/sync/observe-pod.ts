@@ -35,7 +35,7 @@ export async function refreshPod({ deps, history }: ObservePodContext, pod: Pod)
   } catch (error) {
     // A runtime that is away is a problem of the node; one that cannot report this pod is a problem of the pod.
     if (error instanceof CriCallError && !['Unavailable', 'Cancelled'].includes(error.code)) {
-      const message = `error determining status: ${error.message}`
+      const message = `error determining status: ${error.rpcText}`
       deps.events.record(pod, { type: 'Warning', reason: 'FailedSync', message })
     }
     throw error

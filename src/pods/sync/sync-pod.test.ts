@@ -157,7 +157,7 @@ describe('syncPod()', () => {
 
   test('reports a pod about which the runtime says nothing, but not that the runtime is away', async () => {
     for (const [code, reported] of [
-      ['Unknown', /^Warning FailedSync error determining status: Cannot call /],
+      ['Unknown', /^Warning FailedSync error determining status: rpc error: code = Unknown desc = /],
       ['Unavailable', /^undefined$/],
     ] as const) {
       const { sync, observer, events } = await setUp()
@@ -211,7 +211,10 @@ describe('syncPod()', () => {
       },
     )
     await sync()
-    assert.equal(history.problem, 'Waits: Failed to create pod sandbox: no handler "gvisor"')
+    assert.equal(
+      history.problem,
+      'Waits: Failed to create pod sandbox: rpc error: code = Unknown desc = no handler "gvisor"',
+    )
     works = true
     await clock.advance(1000)
     await sync()

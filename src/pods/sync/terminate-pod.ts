@@ -49,7 +49,7 @@ async function stop(deps: TerminatePodDeps, ending: TerminatingPod, shutdown: Ab
     return await termination.keepNoted(work, shutdown)
   } catch (error) {
     if (error instanceof CriCallError && pod !== undefined) {
-      const message = `error killing pod: ${error.detail}`
+      const message = `error killing pod: ${error.rpcText}`
       deps.events.record(pod, { type: 'Warning', reason: 'FailedKillPod', message })
     }
     throw error

@@ -34,6 +34,12 @@ export class GrpcCallError extends Error {
     this.detail = detail
   }
 
+  /** As Go programs print it, which is what users know from events and logs. */
+  get rpcText(): string {
+    const code = this.code === 'Cancelled' ? 'Canceled' : this.code
+    return `rpc error: code = ${code} desc = ${this.detail}`
+  }
+
   /** The same call may succeed later although nothing else changed. */
   get retryable(): boolean {
     return RETRYABLE.has(this.code)

@@ -62,7 +62,7 @@ describe('httpGet()', () => {
       asked += 1
       response.writeHead(302, { location: '/' }).end()
     })
-    await assert.rejects(httpGet(target, never), /more than 10 redirects/)
+    await assert.rejects(httpGet(target, never), /stopped after 10 redirects/)
     assert.equal(asked, 11)
   })
 

@@ -59,7 +59,7 @@ export async function httpGet(request: HttpGetRequest, signal: AbortSignal): Pro
     current = next
     path = `${next.pathname}${next.search}`
   }
-  throw new Error(`Cannot get "${request.path}": more than ${MAX_REDIRECTS} redirects`)
+  throw new Error(`stopped after ${MAX_REDIRECTS} redirects`)
 }
 
 function toUrl({ scheme, host, port }: HttpGetRequest): URL {

@@ -38,7 +38,8 @@ export function createNoswapProbe(deps: NoswapProbeDeps): NoswapProbe {
       const { release, inUserNamespace } = await (deps.readKernel ?? readKernel)()
       known = !inUserNamespace && (isFrom64On(release) || (await tryMount(deps, signal)))
       if (!known && deps.swapIsOn) {
-        const message = 'The kernel cannot keep memory-backed volumes from being swapped to disk, and swap is on'
+        const message =
+          'The tmpfs noswap option is not supported. Memory-backed volumes (e.g. secrets, emptyDirs, etc.) might be swapped to disk and should no longer be considered secure.'
         deps.events.record({ type: 'Warning', reason: 'PossibleMemoryBackedVolumesOnDisk', message })
       }
       return known

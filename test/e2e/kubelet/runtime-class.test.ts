@@ -47,7 +47,7 @@ describe('a runtime class', () => {
     const { make, events } = await makeSandbox({ find: () => ({ kind: 'found', value: { handler: 'vm' } }) })
     await assert.rejects(make(), SandboxError)
     assert.deepEqual(events, [
-      'Warning FailedCreatePodSandBox Failed to create pod sandbox: failed to get sandbox runtime: no runtime for "vm" is configured',
+      'Warning FailedCreatePodSandBox Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "vm" is configured',
     ])
   })
 

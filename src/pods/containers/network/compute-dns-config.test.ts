@@ -152,7 +152,8 @@ describe('computeDnsConfig()', () => {
     assert.deepEqual(computeDnsConfig(createPod({ spec: { dnsConfig } }), settings).warnings, [
       {
         reason: 'DNSConfigForming',
-        message: 'A resolver takes 3 nameservers, the rest is left out; used are: 10.96.0.10 1.1.1.1 2.2.2.2',
+        message:
+          'Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 10.96.0.10 1.1.1.1 2.2.2.2',
       },
     ])
   })
@@ -167,11 +168,18 @@ describe('computeNodeDnsWarnings()', () => {
     const thirty = Array.from({ length: 30 }, (_, index) => `d${index}`)
     assert.deepEqual(excess(thirty, ''), [])
     assert.deepEqual(excess(thirty, 'cluster.test'), [
-      { reason, message: 'The resolver file has 30 search domains, pods can have 29 of them' },
+      {
+        reason,
+        message: "Resolv.conf file '/etc/resolv.conf' contains search line consisting of more than 29 domains!",
+      },
     ])
     assert.deepEqual(excess(searchLine(2048), ''), [])
     assert.deepEqual(excess(searchLine(2049), ''), [
-      { reason, message: 'The resolver file has a search line of 2049 characters, pods can have 2048' },
+      {
+        reason,
+        message:
+          "Resolv.conf file '/etc/resolv.conf' contains search line which length is more than allowed 2048 chars!",
+      },
     ])
   })
 

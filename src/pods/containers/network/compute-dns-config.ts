@@ -1,5 +1,6 @@
 import type { DNSConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { PodDNSConfig } from '../../../model/generated/core-v1.ts'
+import { podText } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { mergeResolverOptions } from './parse-resolv-conf.ts'
 import type { ResolvConf } from './parse-resolv-conf.ts'
@@ -49,8 +50,7 @@ export function computeDnsConfig(pod: Pod, settings: ReadDnsSettings): PodDns {
   const warnings: DnsWarning[] = []
   // Without a cluster domain there is no cluster DNS: then the node says so, once for all pods.
   if (base === 'missing-cluster-dns' && settings.clusterDomain !== '') {
-    const message = `The pod's dnsPolicy is "${dnsPolicy(pod)}", but no clusterDNS is configured: it gets the resolver of the node, as with "Default"`
-    warnings.push({ reason: 'MissingClusterDNS', message })
+    warnings.push({ reason: 'MissingClusterDNS', message: `pod: "${podText(pod)}". ${MISSING_CLUSTER_DNS}` })
   }
   const wanted = append(base === 'missing-cluster-dns' ? hostResolver(settings) : base, pod.spec.dnsConfig)
   const limited = limit(wanted)
@@ -60,31 +60,32 @@ export function computeDnsConfig(pod: Pod, settings: ReadDnsSettings): PodDns {
 
 /** What the node has to say at its start about the resolver of its pods. */
 export function computeNodeDnsWarnings(
-  settings: Pick<ReadDnsSettings, 'host' | 'clusterDns' | 'clusterDomain'>,
+  settings: Pick<ReadDnsSettings, 'host' | 'clusterDns' | 'clusterDomain' | 'resolvConf'>,
 ): readonly NodeDnsWarning[] {
-  const { host, clusterDns, clusterDomain } = settings
-  const message = 'No clusterDNS is configured: pods get the resolver of the node, as with the dnsPolicy "Default"'
+  const { host, clusterDns } = settings
+  const excess = host === undefined ? undefined : findExcess(host, settings)
   return [
-    ...(clusterDns.length === 0 ? [{ reason: 'MissingClusterDNS' as const, message }] : []),
-    ...(host === undefined ? [] : findExcess(host, clusterDomain)).map((excess) => ({
-      reason: 'CheckLimitsForResolvConf' as const,
-      message: excess,
-    })),
+    ...(clusterDns.length === 0 ? [{ reason: 'MissingClusterDNS' as const, message: MISSING_CLUSTER_DNS }] : []),
+    ...(excess === undefined ? [] : [{ reason: 'CheckLimitsForResolvConf' as const, message: excess }]),
   ]
 }
 
-/** What of a resolver file no pod can have whole. */
-function findExcess(host: ResolvConf, clusterDomain: string): readonly string[] {
+const MISSING_CLUSTER_DNS =
+  'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.'
+
+/** The first thing in a resolver file that no pod can have whole. */
+function findExcess(
+  { searches }: ResolvConf,
+  { clusterDomain, resolvConf }: Pick<DnsSettings, 'clusterDomain' | 'resolvConf'>,
+): string | undefined {
   const mostSearches = MOST_SEARCHES - (clusterDomain === '' ? 0 : CLUSTER_SEARCHES)
-  const lineLength = host.searches.join(' ').length
-  return [
-    ...(host.searches.length > mostSearches
-      ? [`The resolver file has ${host.searches.length} search domains, pods can have ${mostSearches} of them`]
-      : []),
-    ...(lineLength > LONGEST_SEARCH_LINE
-      ? [`The resolver file has a search line of ${lineLength} characters, pods can have ${LONGEST_SEARCH_LINE}`]
-      : []),
-  ]
+  if (searches.length > mostSearches)
+    return `Resolv.conf file '${resolvConf}' contains search line consisting of more than ${mostSearches} domains!`
+  if (searches.some((domain) => domain.length > LONGEST_SEARCH))
+    return `Resolv.conf file "${resolvConf}" contains a search path which length is more than allowed ${LONGEST_SEARCH} chars!`
+  if (searches.join(' ').length > LONGEST_SEARCH_LINE)
+    return `Resolv.conf file '${resolvConf}' contains search line which length is more than allowed ${LONGEST_SEARCH_LINE} chars!`
+  return undefined
 }
 
 function dnsPolicy(pod: Pod): string {
@@ -129,17 +130,19 @@ function append(base: DNSConfig, extra: PodDNSConfig | undefined): DNSConfig {
 
 function limit(wanted: DNSConfig): { readonly config: DNSConfig; readonly cuts: readonly string[] } {
   const servers = wanted.servers.slice(0, MOST_SERVERS)
-  const searches = wanted.searches.filter((domain) => domain.length <= LONGEST_SEARCH).slice(0, MOST_SEARCHES)
+  const searches = wanted.searches.slice(0, MOST_SEARCHES).filter((domain) => domain.length <= LONGEST_SEARCH)
   while (searches.join(' ').length > LONGEST_SEARCH_LINE) searches.pop()
   return {
     config: { servers, searches, options: wanted.options },
     cuts: [
       ...(servers.length < wanted.servers.length
-        ? [`A resolver takes ${MOST_SERVERS} nameservers, the rest is left out; used are: ${servers.join(' ')}`]
+        ? [
+            `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${servers.join(' ')}`,
+          ]
         : []),
       ...(searches.length < wanted.searches.length
         ? [
-            `A resolver takes ${MOST_SEARCHES} search domains of ${LONGEST_SEARCH} characters, ${LONGEST_SEARCH_LINE} in all, the rest is left out; used are: ${searches.join(' ')}`,
+            `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${searches.join(' ')}`,
           ]
         : []),
     ],

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
+import {
+  computeBytesToFree,
+  computeExpired,
+  computeRemovable,
+  computeUsagePercent,
+  formatSize,
+} from './compute-image-garbage.ts'
 import type { KnownImage } from './compute-image-garbage.ts'
 
 const NOW = 1_000_000
@@ -83,4 +89,18 @@ describe('computeExpired()', () => {
   for (const [what, maximumAgeMs, startedAt, expired] of rows) {
     test(what, () => assert.equal(ids(computeExpired(old, maximumAgeMs, { now: NOW, startedAt })), expired))
   }
+})
+
+test('formatSize() takes the largest unit that fits', () => {
+  const sizes = [0, 1023, 1024, 1536, 1024 ** 2, 5 * 1024 ** 3, 1024 ** 4, 3000 * 1024 ** 4]
+  assert.deepEqual(sizes.map(formatSize), [
+    '0 B',
+    '1023 B',
+    '1.0 KiB',
+    '1.5 KiB',
+    '1.0 MiB',
+    '5.0 GiB',
+    '1.0 TiB',
+    '3000.0 TiB',
+  ])
 })

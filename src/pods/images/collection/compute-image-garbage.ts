@@ -73,3 +73,10 @@ export function computeExpired(
 function isUnused({ pinned, inUse, lastUsedAt }: KnownImage, now: number): boolean {
   return !pinned && !inUse && (lastUsedAt === undefined || lastUsedAt < now)
 }
+
+/** A number of bytes in the largest unit that fits, with one digit. */
+export function formatSize(bytes: number): string {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB']
+  const power = Math.min(units.length, bytes < 1024 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  return power === 0 ? `${bytes} B` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power - 1]}`
+}

@@ -109,7 +109,7 @@ describe('ImageCollector', () => {
     await assert.rejects(collector.collect(never), { name: 'ImageGarbageError' })
     assert.deepEqual(tags(), ['used', 'volume', 'sandbox', 'pinned', 'new'])
     assert.deepEqual(events, [
-      'Warning FreeDiskSpaceFailed Failed to garbage collect required amount of images. Attempted to free 200 bytes, but only found 100 bytes eligible to free.',
+      "Warning FreeDiskSpaceFailed Insufficient free disk space on the node's image filesystem (100% of 1000 B used). Failed to free sufficient space by deleting unused images (freed 100 bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.",
     ])
     assert.equal(remaining.length, 1)
   })

@@ -3,7 +3,13 @@ import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { FileSystemSpace } from '../../../system/files/file-system-space.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../../model/events/node-events.ts'
-import { computeBytesToFree, computeExpired, computeRemovable, computeUsagePercent } from './compute-image-garbage.ts'
+import {
+  computeBytesToFree,
+  computeExpired,
+  computeRemovable,
+  computeUsagePercent,
+  formatSize,
+} from './compute-image-garbage.ts'
 import type { GarbagePolicy, KnownImage } from './compute-image-garbage.ts'
 import type { ImageMetrics } from '../../../metrics/image-metrics.ts'
 import { imageKey, ImageUses } from './image-uses.ts'
@@ -112,7 +118,7 @@ export class ImageCollector {
       freed += await remove(image)
     }
     if (freed >= wanted) return
-    const message = `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`
+    const message = `Insufficient free disk space on the node's image filesystem (${usagePercent}% of ${formatSize(space.capacityBytes)} used). Failed to free sufficient space by deleting unused images (freed ${freed} bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.`
     events.record({ type: 'Warning', reason: 'FreeDiskSpaceFailed', message })
     throw new ImageGarbageError(message)
   }

@@ -52,7 +52,7 @@ describe('runExecProbe()', () => {
     })
     assert.deepEqual(await runExecProbe(deps, target, never), {
       result: 'error',
-      output: 'container is in CONTAINER_EXITED state',
+      output: 'rpc error: code = Unknown desc = container is in CONTAINER_EXITED state',
       state: 'unknown',
     })
   })

@@ -30,7 +30,7 @@ export async function runExecProbe(
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof CriCallError)) throw error
-    if (error.code !== 'DeadlineExceeded') return { result: 'error', output: error.detail, state: 'unknown' }
+    if (error.code !== 'DeadlineExceeded') return { result: 'error', output: error.rpcText, state: 'unknown' }
     const output = `command timed out: "${command.join(' ')}" timed out after ${timeoutSeconds}s`
     return { result: 'failure', output }
   }

@@ -86,7 +86,7 @@ describe('runHttpProbe()', () => {
     const target = await serve(t, (_, response) => response.writeHead(302, { location: '/' }).end())
     const { result, output } = await probe(target)
     assert.equal(result, 'failure')
-    assert.match(output, /more than 10 redirects/)
+    assert.match(output, /: stopped after 10 redirects$/)
   })
 
   test('reads no more than 10 KiB of an answer that does not end', async (t) => {
@@ -109,7 +109,7 @@ describe('runHttpProbe()', () => {
     const clock = { ...systemClock, sleep: async () => {} }
     assert.deepEqual(await runHttpProbe({ clock }, { request: target, timeoutSeconds: 5 }, never), {
       result: 'failure',
-      output: `Get "http://127.0.0.1:${target.port}/": context deadline exceeded (Client.Timeout exceeded while awaiting the answer)`,
+      output: `Get "http://127.0.0.1:${target.port}/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
     })
   })
 

@@ -11,7 +11,7 @@ export interface HttpProbeTarget {
   readonly timeoutSeconds: number
 }
 
-const TOO_LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting the answer)'
+const TOO_LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
 
 /** GETs a path; the status of the answer is the answer. */
 export async function runHttpProbe(

@@ -44,7 +44,7 @@ describe('runTcpProbe()', () => {
     const clock = { ...systemClock, sleep: async () => {} }
     assert.deepEqual(await runTcpProbe({ clock }, { host: '127.0.0.1', port: 9, timeoutSeconds: 2 }, never), {
       result: 'failure',
-      output: 'dial tcp 127.0.0.1:9: connect: i/o timeout',
+      output: 'dial tcp 127.0.0.1:9: i/o timeout',
     })
   })
 

@@ -24,8 +24,7 @@ export async function runTcpProbe(
     return { result: 'success', output: '' }
   } catch (error) {
     signal.throwIfAborted()
-    const output =
-      error instanceof DeadlineError ? `dial tcp ${address}: connect: i/o timeout` : toDialText(error, address)
+    const output = error instanceof DeadlineError ? `dial tcp ${address}: i/o timeout` : toDialText(error, address)
     return { result: 'failure', output }
   }
 }

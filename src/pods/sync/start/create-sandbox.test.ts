@@ -43,7 +43,9 @@ describe('createSandbox()', () => {
       method: 'runPodSandbox',
       code: 'Unknown',
       detail: 'no addresses left',
-      events: ['Warning FailedCreatePodSandBox Failed to create pod sandbox: no addresses left'],
+      events: [
+        'Warning FailedCreatePodSandBox Failed to create pod sandbox: rpc error: code = Unknown desc = no addresses left',
+      ],
     },
     {
       name: 'an earlier try is still under way',
@@ -57,7 +59,9 @@ describe('createSandbox()', () => {
       method: 'podSandboxStatus',
       code: 'DeadlineExceeded',
       detail: 'late',
-      events: ['Warning FailedPodSandBoxStatus Unable to get pod sandbox status: late'],
+      events: [
+        'Warning FailedPodSandBoxStatus Unable to get pod sandbox status: rpc error: code = DeadlineExceeded desc = late',
+      ],
     },
   ]
   for (const { name, method, code, detail, events } of cases) {

@@ -106,14 +106,14 @@ export async function createSandbox(
     () => deps.calls.runPodSandbox({ config, runtimeHandler }, signal),
     (error) => {
       reportRun(true)
-      return sandboxFailure(deps, pod, `Failed to create pod sandbox: ${error.detail}`, error)
+      return sandboxFailure(deps, pod, `Failed to create pod sandbox: ${error.rpcText}`, error)
     },
   )
   reportRun(false)
   const ips = await inStep(
     () => readSandboxIps(deps, pod, podSandboxId, signal),
     (error) => {
-      const message = `Unable to get pod sandbox status: ${error.detail}`
+      const message = `Unable to get pod sandbox status: ${error.rpcText}`
       deps.events.record(pod, { type: 'Warning', reason: 'FailedPodSandBoxStatus', message })
       return new SandboxError(message, { cause: error })
     },

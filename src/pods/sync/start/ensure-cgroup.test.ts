@@ -82,7 +82,9 @@ describe('ensureCgroup()', () => {
       throw new CgroupError('Cannot make the cgroup of the pod: ENOSPC')
     })
     assert.equal(await run(absent, starting), 'missing')
-    assert.deepEqual(events, ['Warning FailedCreatePodContainer Cannot make the cgroup of the pod: ENOSPC'])
+    assert.deepEqual(events, [
+      'Warning FailedCreatePodContainer unable to ensure pod container exists: Cannot make the cgroup of the pod: ENOSPC',
+    ])
     assert.equal(history.problem, 'Waits for its cgroup: Cannot make the cgroup of the pod: ENOSPC')
   })
 

@@ -40,7 +40,8 @@ export async function ensureCgroup(
   } catch (error) {
     if (!(error instanceof CgroupError)) throw error
     history.problem = `Waits for its cgroup: ${error.message}`
-    deps.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodContainer', message: error.message })
+    const message = `unable to ensure pod container exists: ${error.message}`
+    deps.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodContainer', message })
     deps.log.warn('cannot make the cgroup of a pod, will try again', { pod: podLogName(pod), uid, error })
     return 'missing'
   }

@@ -42,8 +42,7 @@ export async function reportResolverFaults(
   } catch (error) {
     events.record({ type: 'Warning', reason: 'CheckLimitsForResolvConf', message: errorMessage(error) })
   }
-  const { clusterDns, clusterDomain } = settings
-  for (const warning of computeNodeDnsWarnings({ clusterDns, clusterDomain, host })) {
+  for (const warning of computeNodeDnsWarnings({ ...settings, host })) {
     events.record({ type: 'Warning', ...warning })
   }
 }

@@ -33,9 +33,10 @@ test('removeLeftovers() does not mind what is gone already', async () => {
 })
 
 test('removeLeftovers() keeps the sandbox of a container that cannot be removed', async () => {
-  const { deps, journal } = await createPodDeps({}, { removeContainer: failing('Unknown', 'busy') })
+  const { deps, journal, events } = await createPodDeps({}, { removeContainer: failing('Unknown', 'busy') })
   await assert.rejects(removeLeftovers(deps, createObservedPod(), leftovers, never), /busy/)
   assert.deepEqual(journal, ['removeContainer c-1'])
+  assert.deepEqual(events, ['garbage: rpc error: code = Unknown desc = busy'])
 })
 
 test('removeLeftovers() stops what is in an unknown state first, with the hook and the grace that it was made with', async () => {

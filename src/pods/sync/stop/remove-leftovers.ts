@@ -7,6 +7,8 @@ import type { PodHistory } from '../pod-history.ts'
 import { removeContainer } from './remove-container.ts'
 import { unlessGone } from './stop-container.ts'
 import { stopLeftover } from './stop-leftover.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
+import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { RemoveContainerDeps } from './remove-container.ts'
 import type { StopContainerDeps } from './stop-container.ts'
@@ -18,10 +20,26 @@ export type RemoveLeftoversDeps = StopContainerDeps &
       /** Removes a container's log, what was rotated of it, and the link to it. */
       removeLogs(logPath: string, link: string): Promise<void>
     }
+    /** Takes why something could not be removed. */
+    readonly onGarbageFailure: (why: string) => void
   }
 
 /** Removes dead containers with their logs, and dead sandboxes; what may still run is stopped first. What is gone already is fine. */
 export async function removeLeftovers(
+  deps: RemoveLeftoversDeps,
+  observed: Pick<ObservedPod, 'name' | 'namespace' | 'uid'>,
+  leftovers: Leftovers,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await removeAll(deps, observed, leftovers, signal)
+  } catch (error) {
+    if (!signal.aborted) deps.onGarbageFailure(error instanceof CriCallError ? error.rpcText : errorMessage(error))
+    throw error
+  }
+}
+
+async function removeAll(
   deps: RemoveLeftoversDeps,
   observed: Pick<ObservedPod, 'name' | 'namespace' | 'uid'>,
   leftovers: Leftovers,

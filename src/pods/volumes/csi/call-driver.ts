@@ -50,9 +50,5 @@ function toOutcome(error: unknown, call: string): StepOutcome {
 
 /** A failed call in the words that all CSI drivers' users know from their logs. */
 export function csiErrorText(error: unknown): string {
-  if (error instanceof CsiCallError) {
-    const code = error.code === 'Cancelled' ? 'Canceled' : error.code
-    return `rpc error: code = ${code} desc = ${error.detail}`
-  }
-  return errorMessage(error)
+  return error instanceof CsiCallError ? error.rpcText : errorMessage(error)
 }

@@ -491,6 +491,7 @@ describe('a block device of a CSI driver', () => {
     ])
     assert.deepEqual(events, [
       `Normal SuccessfulMountVolume MapVolume.MapPodDevice succeeded for volume "pv-vol" globalMapPath "${devices}/pv-vol/dev"`,
+      `Normal SuccessfulMountVolume MapVolume.MapPodDevice succeeded for volume "pv-vol" volumeMapPath "/root/pods/u-1/volumeDevices/kubernetes.io~csi"`,
     ])
     await release('u-1')
     await clock.advance(0)

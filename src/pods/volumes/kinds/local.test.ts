@@ -222,6 +222,7 @@ describe('a local volume as a bare device', () => {
     ])
     assert.deepEqual(disks.events, [
       `Normal SuccessfulMountVolume MapVolume.MapPodDevice succeeded for volume "pv" globalMapPath "${MAPS}"`,
+      `Normal SuccessfulMountVolume MapVolume.MapPodDevice succeeded for volume "pv" volumeMapPath "${desired.path.replace('/pv', '')}"`,
     ])
     await kind.setUp(desired, never)
     assert.deepEqual(disks.take(), [`link ${desired.path} /dev/sdb`, `touch ${MAPS}/u-1`, `hold ${MAPS}/u-1`])

@@ -38,8 +38,12 @@ export async function mapDevice(
     await devices.hold(file, signal)
   }
   await orUndo({ work, undo: () => freeDevice(deps, desired, directory, signal) }, signal)
-  const message = `MapVolume.MapPodDevice succeeded for volume "${desired.specName}" globalMapPath "${directory}"`
-  events.record(desired.pod, { type: 'Normal', reason: 'SuccessfulMountVolume', message })
+  const done = `MapVolume.MapPodDevice succeeded for volume "${desired.specName}"`
+  for (const where of [
+    `globalMapPath "${directory}"`,
+    `volumeMapPath "${desired.path.slice(0, desired.path.lastIndexOf('/'))}"`,
+  ])
+    events.record(desired.pod, { type: 'Normal', reason: 'SuccessfulMountVolume', message: `${done} ${where}` })
 }
 
 /** Takes the device from a pod, but for the link, which has to go last. */

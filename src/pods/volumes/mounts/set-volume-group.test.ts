@@ -38,8 +38,11 @@ describe('setVolumeGroup()', () => {
     assert.deepEqual(events, [])
     await clock.advance(65_001)
     await done
-    const word = 'Warning VolumePermissionChangeInProgress Setting volume ownership for /v, processed 7 files'
-    assert.deepEqual(events, [word, word])
+    const word = 'Warning VolumePermissionChangeInProgress Setting volume ownership for /v'
+    assert.deepEqual(events, [
+      `${word} is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods`,
+      `${word}, processed 7 files.`,
+    ])
     assert.equal(clock.sleeping, 0)
   })
 

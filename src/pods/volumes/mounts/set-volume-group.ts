@@ -21,6 +21,8 @@ export interface VolumeGroupRequest {
 
 const FIRST_WORD_MS = 30_000
 const NEXT_WORD_MS = 60_000
+const LONG =
+  'is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods'
 
 /** Gives a volume to the fsGroup of its pod; when that takes long, events on the pod say how far it is. */
 export async function setVolumeGroup(
@@ -31,10 +33,14 @@ export async function setVolumeGroup(
   using scope = new AbortScope(signal)
   let done = 0
   const report = async (): Promise<never> => {
-    for (let waitMs = FIRST_WORD_MS; ; waitMs = NEXT_WORD_MS) {
-      await clock.sleep(waitMs, scope.signal)
-      const message = `Setting volume ownership for ${root}, processed ${done} files`
+    const record = (message: string) =>
       events.record(pod, { type: 'Warning', reason: 'VolumePermissionChangeInProgress', message })
+    const place = root.slice(Math.max(0, root.indexOf(pod.metadata.uid)))
+    await clock.sleep(FIRST_WORD_MS, scope.signal)
+    record(`Setting volume ownership for ${place} ${LONG}`)
+    for (;;) {
+      await clock.sleep(NEXT_WORD_MS, scope.signal)
+      record(`Setting volume ownership for ${place}, processed ${done} files.`)
     }
   }
   const request = { root, group, readOnly: false, onlyOnRootMismatch }

@@ -86,6 +86,18 @@ describe('createEventRecorder()', () => {
     await stop()
   })
 
+  test('writes an event of a pod about another object there', async () => {
+    const { clock, sent, recorder, stop } = start()
+    const about = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace: 'shop', name: 'data', uid: 'u-9' }
+    recorder.podEvents.record(createPod(), { ...started, about })
+    await clock.advance(0)
+    assert.deepEqual(
+      sent.map(({ body }) => (body as NamedEvent).involvedObject),
+      [about],
+    )
+    await stop()
+  })
+
   test('counts up an event that is there; creates it again when the server has forgotten it', async () => {
     let isGone = false
     const { clock, sent, record, stop } = start(({ method }) => {

@@ -46,12 +46,12 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
     podEvents: {
       record(pod, event) {
         logged.podEvents.record(pod, event)
-        const { fieldPath, ...rest } = event
+        const { fieldPath, about, ...rest } = event
         const { name, namespace, uid, resourceVersion } = pod.metadata
         const reference = { kind: 'Pod', namespace, name, uid, apiVersion: 'v1' }
         record({
           ...rest,
-          involvedObject: {
+          involvedObject: about ?? {
             ...reference,
             ...(resourceVersion !== undefined && { resourceVersion }),
             ...(fieldPath !== undefined && { fieldPath }),

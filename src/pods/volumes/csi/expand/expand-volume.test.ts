@@ -51,7 +51,7 @@ describe('expandVolume()', () => {
     await ensure(pod)
     assert.deepEqual(
       [calls(), events, (await status())?.capacity],
-      [['NodeExpandVolume vol'], [DONE], { storage: '2Gi' }],
+      [['NodeExpandVolume vol'], [DONE, `${DONE} (PersistentVolumeClaim vol)`], { storage: '2Gi' }],
     )
     const request = node.requests.find((one) => 'requiredBytes' in one)
     assert.equal(request !== undefined && 'requiredBytes' in request && request.requiredBytes, 2n * 1024n ** 3n)
@@ -65,7 +65,7 @@ describe('expandVolume()', () => {
     grow('2Gi', { ...PENDING, conditions: [{ type: 'FileSystemResizePending', status: 'True' }] })
     await step()
     await step()
-    assert.deepEqual([calls(), events], [['NodeExpandVolume vol'], [DONE]])
+    assert.deepEqual([calls(), events], [['NodeExpandVolume vol'], [DONE, `${DONE} (PersistentVolumeClaim vol)`]])
     assert.deepEqual(await status(), {
       allocatedResources: { storage: '2Gi' },
       capacity: { storage: '2Gi' },
@@ -131,9 +131,9 @@ describe('expandVolume()', () => {
     await ensure(reader)
     await step(reader)
     assert.deepEqual(calls(), [])
-    assert.deepEqual(events, [
-      'Warning FileSystemResizeFailed MountVolume.NodeExpandVolume failed for volume "pv-vol" requested read-only file system',
-    ])
+    const failed =
+      'Warning FileSystemResizeFailed MountVolume.NodeExpandVolume failed for volume "pv-vol" requested read-only file system'
+    assert.deepEqual(events, [failed, `${failed} (PersistentVolumeClaim vol)`])
   })
 
   test('an API that is away is no trouble of what runs', async () => {

@@ -1,4 +1,5 @@
 import { CsiCallError } from '../../../../protocols/csi/csi-call-error.ts'
+import type { PodEvent } from '../../../../model/events/pod-events.ts'
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../../model/generated/core-v1.ts'
 import type { SetUpRequest } from '../../volume-kind.ts'
 import { VolumeStepError } from '../../volume-step-error.ts'
@@ -50,7 +51,7 @@ export async function expandVolume(deps: CsiDeps, wanted: ExpandRequest, signal:
     const expansion = computeExpansion({ claim, capacity, known: sizing.size })
     if (expansion.kind === 'none') return
     if (expansion.kind === 'done') return void (sizing.size = toBytes(expansion.size))
-    if (volume.readOnly) return refuse(deps, wanted, expansion.size)
+    if (volume.readOnly) return refuse(deps, { ...wanted, claim, expansion })
     await expand(deps, { ...wanted, claim, expansion }, signal)
     sizing.size = toBytes(expansion.size)
   } catch (error) {
@@ -76,23 +77,32 @@ function toStepError(error: unknown, isInUse: boolean): VolumeStepError {
       })
 }
 
-function refuse({ events }: CsiDeps, { request, sizing }: ExpandRequest, size: string): void {
+function refuse(deps: CsiDeps, wanted: Expanding): void {
+  const { request, sizing, expansion } = wanted
   const message = `MountVolume.NodeExpandVolume failed for volume "${request.specName}" requested read-only file system`
-  events.record(request.pod, { type: 'Warning', reason: 'FileSystemResizeFailed', message })
+  report(deps, wanted, { type: 'Warning', reason: 'FileSystemResizeFailed', message })
   // Reported once.
-  sizing.size = toBytes(size)
+  sizing.size = toBytes(expansion.size)
+}
+
+/** Users of the pod and of the claim want to know. */
+function report({ events }: CsiDeps, { request, claim }: Expanding, event: PodEvent): void {
+  events.record(request.pod, event)
+  const { namespace = '', name = '', uid = '', resourceVersion = '' } = claim.metadata ?? {}
+  const about = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion }
+  events.record(request.pod, { ...event, about })
 }
 
 async function expand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal): Promise<void> {
   const { request, claim, expansion } = wanted
-  const { objects, events, nodeName } = deps
+  const { objects, nodeName } = deps
   const { followed, claimIsUpdated, size } = expansion
   const key = { namespace: claim.metadata?.namespace ?? '', name: claim.metadata?.name ?? '' }
   const isReported = followed && !claimIsUpdated
   const known = isReported ? await objects.patchClaimStatus(key, expansionBegun(claim), signal) : claim
   if (!(await callExpand(deps, { ...wanted, claim: known }, signal))) return
   const message = `MountVolume.NodeExpandVolume succeeded for volume "${request.specName}" ${nodeName}`
-  events.record(request.pod, { type: 'Normal', reason: 'FileSystemResizeSuccessful', message })
+  report(deps, wanted, { type: 'Normal', reason: 'FileSystemResizeSuccessful', message })
   if (!claimIsUpdated) await objects.patchClaimStatus(key, expansionDone(known, size), signal)
 }
 
