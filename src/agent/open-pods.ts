@@ -33,6 +33,9 @@ import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
 import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
 import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
+import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
+import { createDiskKinds, DISK_PLUGINS } from '../pods/volumes/disks/create-disk-kinds.ts'
+import { VolumesInUse } from '../pods/volumes/volumes-in-use.ts'
 import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
 import { Volumes } from '../pods/volumes/volumes.ts'
 import { KUBERNETES_NAMESPACE } from '../protocols/cri/containerd-events.ts'
@@ -288,6 +291,10 @@ async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects,
   const { settings, machine, membership, guarded, tasks } = base
   const { podEvents: events, nodeEvents } = membership
   const projects = await createVolumeProjects(base)
+  const inUse = new VolumesInUse([CSI_PLUGIN, ...DISK_PLUGINS], (names) => {
+    node.volumesInUse.names = names
+    hub.nodeChanged()
+  })
   const csi = createCsiKind(
     {
       ...base,
@@ -295,16 +302,17 @@ async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects,
       objects,
       events,
       evict: (uid, verdict, s) => runtime.registry.evict(uid, verdict, s),
-      onInUse(names) {
-        node.volumesInUse.names = names
-        hub.nodeChanged()
-      },
+      onInUse: (names) => inUse.set(CSI_PLUGIN, names),
     },
     tasks,
   )
+  const { attachments } = node.csi
+  const controllerAttaches = base.cluster !== undefined && settings.config.enableControllerAttachDetach
+  const disks = createDiskKinds({ ...base, attachments, controllerAttaches, inUse, objects, events }, tasks)
   const storage = base.host.openVolumes({
     ...base,
     csi,
+    disks,
     projects,
     objects,
     projections: membership.projections,
@@ -326,7 +334,7 @@ async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects,
     periodMs: settings.config.volumeStatsAggPeriod,
     reportsHealth: settings.gates.enabled('CSIVolumeHealth'),
   })
-  return { volumes, csi, volumeStats }
+  return { volumes, csi, staged: [csi, ...disks], volumeStats }
 }
 
 function selinuxGates(gates: Base['settings']['gates']) {

@@ -96,7 +96,7 @@ function releaseUnknown({ base, runtime, devices, pods }: Stages): void {
   const { observer, registry } = runtime
   pods.workers.sourcesReady()
   devices.placement.sourcesReady()
-  pods.csi.releaseUnused()
+  for (const kind of pods.staged) kind.releaseUnused()
   devices.dra.claims.sourcesReady()
   devices.plugins.sourcesReady((uid) => registry.isActive(uid) || observer.get(uid) !== undefined)
   devices.cgroups.wake()

@@ -46,7 +46,7 @@ export class FakeDisks {
       table: async () => this.mounts,
       mount: async ({ fileSystem, source, target, options }) => {
         this.#do(`mount ${fileSystem} ${source} ${target} ${options.join(',')}`)
-        this.addMount({ device: source, point: target, fileSystem })
+        this.addMount({ device: source, point: target, fileSystem, superOptions: options })
       },
       bind: async ({ source, target, options }) => {
         this.#do(`bind ${source} ${target} ${options.join(',')}`)

@@ -57,9 +57,10 @@ export function computeDesiredVolume({ pod, used, plugin, source, rootDirectory 
   }
 }
 
-function isReadOnly({ persistentVolumeClaim, nfs }: Volume, source: VolumeSource): boolean {
-  const own = source.kind === 'inline' ? nfs : source.volume.spec?.nfs
-  return persistentVolumeClaim?.readOnly === true || own?.readOnly === true
+function isReadOnly({ persistentVolumeClaim }: Volume, source: VolumeSource): boolean {
+  const { nfs, iscsi, fc }: Pick<Volume, 'nfs' | 'iscsi' | 'fc'> =
+    source.kind === 'inline' ? source.volume : (source.volume.spec ?? {})
+  return [persistentVolumeClaim, nfs, iscsi, fc].some((own) => own?.readOnly === true)
 }
 
 /** The user that all containers run as by the spec; undefined as soon as one of them may be another. */

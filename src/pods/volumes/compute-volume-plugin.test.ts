@@ -23,7 +23,9 @@ test('computeVolumePlugin() finds the plugin of a source, and none for what no p
     [{ local: { path: '/' } }, 'kubernetes.io/local-volume'],
     [{ nfs: { server: 's', path: '/' } }, 'kubernetes.io/nfs'],
     [{ csi: { driver: 'd', volumeHandle: 'h' } }, 'kubernetes.io/csi'],
-    [{ iscsi: { iqn: 'i', lun: 0, targetPortal: 'p' } }, undefined],
+    [{ iscsi: { iqn: 'i', lun: 0, targetPortal: 'p' } }, 'kubernetes.io/iscsi'],
+    [{ fc: { wwids: ['w'] } }, 'kubernetes.io/fc'],
+    [{ flexVolume: { driver: 'd' } }, undefined],
   ]
   for (const [spec, expected] of persistent) {
     const claim = { namespace: 'n', name: 'c' }

@@ -9,6 +9,8 @@ const INLINE_PLUGINS = {
   downwardAPI: 'kubernetes.io/downward-api',
   projected: 'kubernetes.io/projected',
   nfs: 'kubernetes.io/nfs',
+  iscsi: 'kubernetes.io/iscsi',
+  fc: 'kubernetes.io/fc',
   csi: 'kubernetes.io/csi',
 } as const satisfies Partial<Record<keyof Volume, string>>
 
@@ -16,6 +18,8 @@ const PERSISTENT_PLUGINS = {
   hostPath: 'kubernetes.io/host-path',
   local: 'kubernetes.io/local-volume',
   nfs: 'kubernetes.io/nfs',
+  iscsi: 'kubernetes.io/iscsi',
+  fc: 'kubernetes.io/fc',
   csi: 'kubernetes.io/csi',
 } as const satisfies Partial<Record<keyof PersistentVolumeSpec, string>>
 

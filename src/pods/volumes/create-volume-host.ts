@@ -39,6 +39,8 @@ export interface VolumeHostDeps {
   /** Counts what volumes take; undefined when they are walked through. */
   readonly projects?: VolumeProjects | undefined
   readonly csi: CsiKind
+  /** Of disks that come over a network. */
+  readonly disks: readonly VolumeKind[]
   readonly objects: Pick<PodObjects, 'configMap' | 'secret' | 'token' | 'claim' | 'persistentVolume'>
   /** Undefined without a cluster. */
   readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
@@ -100,6 +102,7 @@ function createKinds(deps: VolumeHostDeps, mounter: ReturnType<typeof createMoun
     createProjectedKind(content),
     createNfsKind({ mounter, folders: files }),
     deps.csi,
+    ...deps.disks,
     createLocalKind({
       ...deps,
       mounter,

@@ -19,7 +19,10 @@ const rows: readonly (readonly [VolumeSource, string])[] = [
     inline({ rbd: { image: 'i', monitors: [] } }),
     'Cannot use volume "data" of kind rbd: Kubernetes no longer has this kind of volume',
   ],
-  [persistent({ iscsi: {} }), 'Cannot use volume "pv-1" of kind iscsi: this kind of volume is not supported yet'],
+  [
+    persistent({ flexVolume: { driver: 'd' } }),
+    'Cannot use volume "pv-1" of kind flexVolume: drivers of this kind are not run here; use a CSI driver instead',
+  ],
   [persistent({}), 'Cannot use volume "pv-1": it names no kind that is known here'],
 ]
 

@@ -2,7 +2,6 @@ import type { PersistentVolumeSpec, Volume } from '../../model/generated/core-v1
 import type { VolumeSource } from './desired-volume.ts'
 
 const REMOVED = 'Kubernetes no longer has this kind of volume'
-const NOT_YET = 'this kind of volume is not supported yet'
 
 type Kind = Exclude<keyof Volume | keyof PersistentVolumeSpec, 'name'>
 
@@ -16,9 +15,7 @@ const REASONS: Readonly<Partial<Record<Kind, string>>> = {
   rbd: REMOVED,
   scaleIO: REMOVED,
   storageos: REMOVED,
-  fc: NOT_YET,
-  flexVolume: NOT_YET,
-  iscsi: NOT_YET,
+  flexVolume: 'drivers of this kind are not run here; use a CSI driver instead',
 }
 
 /** Why no kind mounts this volume, for the event of its pod. */

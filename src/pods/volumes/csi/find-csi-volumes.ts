@@ -1,8 +1,9 @@
 import type { PodUid } from '../../../model/pod/pod.ts'
 import type { VolumePlace } from '../desired-volume.ts'
 import type { CsiDeps } from './csi-deps.ts'
+import { csiVolumeName } from './csi-names.ts'
 import { deviceStaging, filesStaging } from './csi-paths.ts'
-import type { NodeVolume } from './stage/staged-volumes.ts'
+import type { NodeVolume } from './stage/node-volume.ts'
 import { parseVolumeData } from './volume-data.ts'
 import type { VolumeData } from './volume-data.ts'
 
@@ -48,7 +49,8 @@ export function toNodeVolume(
 ): NodeVolume {
   const { staging, data } =
     use === 'device' ? deviceStaging(rootDirectory, specName) : filesStaging(rootDirectory, driver, handle)
-  return { driver, handle, specName, use, staging, data, selinuxLabel: seLinuxMountContext ?? '' }
+  const name = csiVolumeName(driver, handle)
+  return { name, driver, handle, specName, use, staging, data, selinuxLabel: seLinuxMountContext ?? '' }
 }
 
 export function isDevice({ uid, path }: VolumePlace): boolean {

@@ -4,7 +4,7 @@ import { errorText } from '../../../base/telemetry/error-text.ts'
 
 /** What a driver is to know that others are not; asked for again each time. */
 export async function readSecret(
-  { objects }: Pick<CsiDeps, 'objects'>,
+  { objects }: { readonly objects: Pick<CsiDeps['objects'], 'driverSecret'> },
   key: ObjectKey | undefined,
   field: string,
   signal: AbortSignal,

@@ -14,8 +14,8 @@ import { mountAt } from '../csi/publish/mount-at.ts'
 import { noteDevice, publishDevice, unpublishDevice } from '../csi/publish/publish-device.ts'
 import { publishVolume } from '../csi/publish/publish-volume.ts'
 import { stageVolume } from '../csi/stage/stage-volume.ts'
-import { StagedVolumes } from '../csi/stage/staged-volumes.ts'
-import type { NodeVolume } from '../csi/stage/staged-volumes.ts'
+import type { NodeVolume } from '../csi/stage/node-volume.ts'
+import { StagedVolumes } from '../stage/staged-volumes.ts'
 import { toCsiVolume } from '../csi/to-csi-volume.ts'
 import { unpublishVolume } from '../csi/publish/unpublish-volume.ts'
 import { unstageVolume } from '../csi/stage/unstage-volume.ts'
@@ -50,7 +50,7 @@ export class CsiKind implements VolumeKind {
   readonly refreshed = true
   readonly measure = 'driver'
   readonly #deps: CsiKindDeps
-  readonly #staged: StagedVolumes
+  readonly #staged: StagedVolumes<NodeVolume>
   /** Paths of volumes that wait for a controller to attach them. */
   readonly #unattached = new Set<string>()
 
@@ -90,7 +90,7 @@ export class CsiKind implements VolumeKind {
     for (const driver of drivers) {
       this.#deps.group.runLoop(`traits of CSI driver ${driver}`, async (s) => {
         const { attachRequired } = await this.#deps.driverObjects.find(driver, s)
-        this.#staged.noteAttachable(driver, attachRequired)
+        this.#staged.noteAttachable((volume) => volume.driver === driver, attachRequired)
       })
     }
     signal.throwIfAborted()

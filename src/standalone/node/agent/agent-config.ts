@@ -48,6 +48,8 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
       PreventStaticPodAPIReferences: false,
       RotateKubeletServerCertificate: true,
     },
+    // No controller on such a node attaches volumes.
+    enableControllerAttachDetach: false,
     failCgroupV1: false,
     failSwapOn: false,
     // The rule that drops packets of neighbours for loopback addresses: a program may have set route_localnet.

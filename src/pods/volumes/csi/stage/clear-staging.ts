@@ -1,7 +1,7 @@
 import type { CsiDeps } from '../csi-deps.ts'
 import { deviceStaging } from '../csi-paths.ts'
 import { mountAt } from '../publish/mount-at.ts'
-import type { NodeVolume } from './staged-volumes.ts'
+import type { NodeVolume } from './node-volume.ts'
 
 /** Removes the agent's own around a volume that is not staged any more. What is still mounted or holds something fails. */
 export async function clearStaging(deps: CsiDeps, volume: NodeVolume): Promise<void> {

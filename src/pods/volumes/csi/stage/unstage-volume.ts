@@ -3,7 +3,7 @@ import { requireDriver } from '../call-driver.ts'
 import { clearStaging } from './clear-staging.ts'
 import type { CsiDeps } from '../csi-deps.ts'
 import { mountAt } from '../publish/mount-at.ts'
-import type { NodeVolume } from './staged-volumes.ts'
+import type { NodeVolume } from './node-volume.ts'
 import { parseVolumeData } from '../volume-data.ts'
 
 /** Has the driver take a volume from the node after its last pod, by the note that lies beside it alone. */

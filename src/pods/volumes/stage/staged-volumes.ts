@@ -1,29 +1,29 @@
-import type { Clock } from '../../../../base/async/clock.ts'
-import { KeyedLock } from '../../../../base/async/keyed-lock.ts'
-import type { TaskGroup } from '../../../../base/async/task-group.ts'
-import { Wakeup } from '../../../../base/async/wakeup.ts'
-import type { PodUid } from '../../../../model/pod/pod.ts'
-import type { Logger } from '../../../../base/telemetry/logger.ts'
-import { computeNextTry } from '../../compute-next-try.ts'
-import type { NextTry } from '../../compute-next-try.ts'
-import { VolumeStepError } from '../../volume-step-error.ts'
-import { csiVolumeName } from '../csi-names.ts'
-import type { StagingPlace } from '../csi-paths.ts'
-import { errorText } from '../../../../base/telemetry/error-text.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import { KeyedLock } from '../../../base/async/keyed-lock.ts'
+import type { TaskGroup } from '../../../base/async/task-group.ts'
+import { Wakeup } from '../../../base/async/wakeup.ts'
+import type { PodUid } from '../../../model/pod/pod.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import { computeNextTry } from '../compute-next-try.ts'
+import type { NextTry } from '../compute-next-try.ts'
+import { VolumeStepError } from '../volume-step-error.ts'
+import { errorText } from '../../../base/telemetry/error-text.ts'
 
 /** A persistent volume on this node, whichever pods use it. */
-export interface NodeVolume extends StagingPlace {
-  readonly driver: string
-  readonly handle: string
+export interface StagedVolume {
+  /** As the status of the node has it. */
+  readonly name: string
+  /** Of the persistent volume; empty where that is not known. */
   readonly specName: string
-  readonly use: 'files' | 'device'
+  /** Where it is for all pods. */
+  readonly staging: string
   /** What it is mounted with for SELinux; empty when nothing of the kind. */
   readonly selinuxLabel: string
 }
 
-export interface StagedVolumesDeps {
+export interface StagedVolumesDeps<V extends StagedVolume> {
   /** Takes a volume from the node after its last pod. Everything in it can be done again. */
-  readonly unstage: (volume: NodeVolume, signal: AbortSignal) => Promise<void>
+  readonly unstage: (volume: V, signal: AbortSignal) => Promise<void>
   /** What the node has to say of its volumes may be another. */
   readonly onChange: () => void
   readonly group: TaskGroup
@@ -34,8 +34,9 @@ export interface StagedVolumesDeps {
 /** Found: it was on the disk before this agent. Uncertain: a call was given up in between, or its end is unknown. */
 type Stage = 'none' | 'found' | 'uncertain' | 'staged'
 
-interface Entry {
-  readonly volume: NodeVolume
+interface Entry<V> {
+  /** As a pod last asked for it: what was found on the disk may lack names. */
+  volume: V
   readonly users: Set<PodUid>
   stage: Stage
   /** What it was staged with. */
@@ -51,22 +52,22 @@ interface Entry {
 }
 
 /**
- * The persistent volumes that drivers have on this node: staged before the first pod uses them, unstaged after the last. A pod is a user
- * from before the first call of its driver until after the last one, so nothing is taken away that is published. Taking away holds up no
+ * The persistent volumes that this node has: staged before the first pod uses them, unstaged after the last. A pod is a user
+ * from before the first step until after the last one, so nothing is taken away that is published. Taking away holds up no
  * pod: it is tried until it works, also for what an earlier agent left.
  */
-export class StagedVolumes {
-  readonly #deps: StagedVolumesDeps
-  readonly #entries = new Map<string, Entry>()
+export class StagedVolumes<V extends StagedVolume> {
+  readonly #deps: StagedVolumesDeps<V>
+  readonly #entries = new Map<string, Entry<V>>()
   readonly #lock = new KeyedLock()
   #isAdopted = false
 
-  constructor(deps: StagedVolumesDeps) {
+  constructor(deps: StagedVolumesDeps<V>) {
     this.#deps = deps
   }
 
   /** Takes in what lies on the disk. */
-  adopt(staged: readonly NodeVolume[], users: readonly { readonly uid: PodUid; readonly volume: NodeVolume }[]): void {
+  adopt(staged: readonly V[], users: readonly { readonly uid: PodUid; readonly volume: V }[]): void {
     for (const volume of staged)
       Object.assign(this.#entry(volume), { stage: 'found', selinuxLabel: volume.selinuxLabel })
     for (const { uid, volume } of users) this.#entry(volume).users.add(uid)
@@ -80,9 +81,10 @@ export class StagedVolumes {
   }
 
   /** The pod uses the volume from now on. */
-  enter(volume: NodeVolume, uid: PodUid, { attachable }: { readonly attachable: boolean }): void {
+  enter(volume: V, uid: PodUid, { attachable }: { readonly attachable: boolean }): void {
     const entry = this.#entry(volume)
-    const isNews = entry.users.size === 0 || entry.attachable !== attachable
+    const isNews = entry.users.size === 0 || entry.attachable !== attachable || entry.volume.name !== volume.name
+    entry.volume = volume
     entry.users.add(uid)
     entry.attachable = attachable
     entry.wakeup.wake()
@@ -90,11 +92,7 @@ export class StagedVolumes {
   }
 
   /** Does work that makes the volume ready for all pods, unless it is; fails as the work does. None: its driver has no need of it. */
-  async stage(
-    volume: NodeVolume,
-    work: (isFound: boolean) => Promise<'none' | 'staged'>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async stage(volume: V, work: (isFound: boolean) => Promise<'none' | 'staged'>, signal: AbortSignal): Promise<void> {
     const entry = this.#entry(volume)
     const ensure = async () => {
       if (entry.stage !== 'none' && entry.selinuxLabel !== volume.selinuxLabel) await this.#unstageOther(entry, signal)
@@ -128,8 +126,8 @@ export class StagedVolumes {
   }
 
   /** What was found out of the drivers of volumes that were found. */
-  noteAttachable(driver: string, attachable: boolean): void {
-    for (const entry of this.#entries.values()) if (entry.volume.driver === driver) entry.attachable ??= attachable
+  noteAttachable(isMeant: (volume: V) => boolean, attachable: boolean): void {
+    for (const entry of this.#entries.values()) if (isMeant(entry.volume)) entry.attachable ??= attachable
     this.#deps.onChange()
   }
 
@@ -142,11 +140,11 @@ export class StagedVolumes {
   inUse(): readonly string[] | undefined {
     if (!this.#isAdopted) return undefined
     const used = [...this.#entries.values()].filter(({ attachable }) => attachable !== false)
-    return [...new Set(used.map(({ volume: { driver, handle } }) => csiVolumeName(driver, handle)))].toSorted()
+    return [...new Set(used.map(({ volume }) => volume.name))].toSorted()
   }
 
   /** What is known of the size of a volume, to be kept up to date by the caller. */
-  sizing(staging: string): Pick<Entry, 'size' | 'expandsUnusedOnly'> | undefined {
+  sizing(staging: string): Pick<Entry<V>, 'size' | 'expandsUnusedOnly'> | undefined {
     return this.#entries.get(staging)
   }
 
@@ -155,7 +153,7 @@ export class StagedVolumes {
     return this.#entries.size
   }
 
-  #entry(volume: NodeVolume): Entry {
+  #entry(volume: V): Entry<V> {
     return this.#entries.getOrInsertComputed(volume.staging, () => ({
       volume,
       users: new Set(),
@@ -170,7 +168,7 @@ export class StagedVolumes {
   }
 
   /** Begins to unstage it when no pod uses it. */
-  #leaveNode(entry: Entry): void {
+  #leaveNode(entry: Entry<V>): void {
     if (entry.users.size > 0 || entry.isLeaving || this.#deps.group.signal.aborted) return
     entry.isLeaving = true
     this.#deps.group.run(`unstage volume ${entry.volume.staging}`, async (signal) => {
@@ -182,7 +180,7 @@ export class StagedVolumes {
     })
   }
 
-  async #unstage(entry: Entry, signal: AbortSignal): Promise<void> {
+  async #unstage(entry: Entry<V>, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps
     const { volume, users } = entry
     let next: NextTry<'unstage'> | undefined
@@ -193,8 +191,8 @@ export class StagedVolumes {
       } catch (error) {
         signal.throwIfAborted()
         const why = errorText(error)
-        const { driver, handle } = volume
-        if (why !== next?.why) log.warn('cannot take a volume from the node, will try again', { driver, handle, error })
+        const { name } = volume
+        if (why !== next?.why) log.warn('cannot take a volume from the node, will try again', { volume: name, error })
         next = computeNextTry(next, { operation: 'unstage', why }, clock.monotonic())
         await entry.wakeup.wait({ clock, ms: next.delayMs }, signal)
       }
@@ -202,12 +200,11 @@ export class StagedVolumes {
   }
 
   /** What is staged for a pod that has gone has another SELinux label than the next pod needs. */
-  async #unstageOther(entry: Entry, signal: AbortSignal): Promise<void> {
+  async #unstageOther(entry: Entry<V>, signal: AbortSignal): Promise<void> {
     const { volume, users } = entry
     if (users.size > 1) {
-      const name = csiVolumeName(volume.driver, volume.handle)
       throw new Error(
-        `waiting for unmount of volume "${name}", because it is already mounted to a different pod with a different SELinux label`,
+        `waiting for unmount of volume "${volume.name}", because it is already mounted to a different pod with a different SELinux label`,
       )
     }
     entry.stage = 'uncertain'
@@ -215,7 +212,7 @@ export class StagedVolumes {
     entry.stage = 'none'
   }
 
-  async #unstageNow(entry: Entry, signal: AbortSignal): Promise<void> {
+  async #unstageNow(entry: Entry<V>, signal: AbortSignal): Promise<void> {
     const { volume, users } = entry
     if (users.size > 0) return
     if (entry.stage !== 'none') {

@@ -1,0 +1,95 @@
+import type { SecretReference } from '../../../../model/generated/core-v1.ts'
+import type { ObjectKey } from '../../../objects/object-api.ts'
+import type { DesiredVolume } from '../../desired-volume.ts'
+import type { Disk } from '../disk-protocol.ts'
+
+export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
+
+/** A disk of an iSCSI target, and how it is reached. */
+export interface IscsiDisk extends Disk {
+  /** With ports; the first one names the disk. */
+  readonly portals: readonly string[]
+  readonly iqn: string
+  readonly lun: number
+  readonly volumeName: string
+  /** The interface that sessions go through; one of its own for a disk with an initiator name. */
+  readonly iface: string
+  /** Its settings are those of this one. */
+  readonly baseInterface: string
+  readonly initiatorName: string
+  readonly chap: {
+    readonly discovery: boolean
+    readonly session: boolean
+    /** Undefined: nobody has a password, so the target will refuse. */
+    readonly secret: ObjectKey | undefined
+  }
+}
+
+const DEFAULT_PORT = 3260
+const DEFAULT_INTERFACE = 'default'
+
+/** What a volume says of its iSCSI disk. */
+export function toIscsiDisk(desired: DesiredVolume): IscsiDisk {
+  const { source, specName, pod } = desired
+  const iscsi = source.kind === 'inline' ? source.volume.iscsi : source.volume.spec?.iscsi
+  if (iscsi === undefined) throw new Error(`Cannot mount volume "${specName}": expected iscsi in its spec`)
+  const { targetPortal, iqn, lun, initiatorName = '', iscsiInterface: baseInterface = DEFAULT_INTERFACE } = iscsi
+  const portals = [...new Set([targetPortal, ...(iscsi.portals ?? [])].map(withPort))]
+  const [first = ''] = portals
+  const iface = initiatorName === '' ? baseInterface : `${first}:${specName}`
+  // They become names of directories and arguments of a program.
+  for (const part of [...portals, iqn, iface, baseInterface])
+    if (!/^[^\s/-][^\s/]*$/.test(part))
+      throw new Error(`Cannot mount volume "${specName}": "${part}" names nothing of iSCSI`)
+  const secret: SecretReference | undefined = iscsi.secretRef
+  return {
+    name: `${targetPortal}:${iqn}:${lun}`,
+    folder: `iface-${iface}/${first}-${iqn}-lun-${lun}`,
+    fsType: iscsi.fsType === '' ? undefined : iscsi.fsType,
+    portals,
+    iqn,
+    lun,
+    volumeName: specName,
+    iface,
+    baseInterface,
+    initiatorName,
+    chap: {
+      discovery: iscsi.chapAuthDiscovery === true,
+      session: iscsi.chapAuthSession === true,
+      secret: toKey(secret, pod.metadata.namespace),
+    },
+  }
+}
+
+function toKey(secret: SecretReference | undefined, podNamespace: string): ObjectKey | undefined {
+  const { namespace, name } = secret ?? {}
+  return name === undefined || name === '' ? undefined : { namespace: namespace || podNamespace, name }
+}
+
+function withPort(portal: string): string {
+  return /^(\[.*\]|[^:]*)$/.test(portal) ? `${portal}:${DEFAULT_PORT}` : portal
+}
+
+/** What a folder says of its disk. */
+export interface IscsiFolder {
+  readonly iface: string
+  readonly portal: string
+  readonly iqn: string
+  readonly lun: number
+}
+
+/** Undefined for a folder of another making. */
+export function parseIscsiFolder(folder: string): IscsiFolder | undefined {
+  const [, iface, portal, iqn, lun] = /^iface-([^/]+)\/([^/]+?)-((?:iqn|eui|naa)\.[^/]*)-lun-(\d+)$/.exec(folder) ?? []
+  if (iface === undefined || portal === undefined || iqn === undefined || lun === undefined) return undefined
+  return { iface, portal, iqn, lun: Number(lun) }
+}
+
+/** The name that udev gives a disk behind a portal; a pattern where the transport puts a place of the machine before it. */
+export function iscsiLink(
+  disk: Pick<IscsiDisk, 'iqn' | 'lun'>,
+  { portal, transport }: { readonly portal: string; readonly transport: string },
+): RegExp {
+  const name = RegExp.escape(`ip-${portal.replaceAll(/[[\]]/g, '')}-iscsi-${disk.iqn}-lun-${disk.lun}`)
+  return new RegExp(transport === 'tcp' ? `^${name}$` : `^pci-.*-${name}$`)
+}

@@ -1,0 +1,26 @@
+type Names = readonly string[] | undefined
+
+/** What the node reports as in use, from all kinds of volumes together. Nothing is reported before each kind knows its own. */
+export class VolumesInUse {
+  readonly #names = new Map<string, Names>()
+  readonly #onChange: (names: Names) => void
+
+  constructor(plugins: readonly string[], onChange: (names: Names) => void) {
+    for (const plugin of plugins) this.#names.set(plugin, undefined)
+    this.#onChange = onChange
+  }
+
+  set(plugin: string, names: Names): void {
+    this.#names.set(plugin, names)
+    this.#onChange(this.#all())
+  }
+
+  #all(): Names {
+    const known: string[] = []
+    for (const names of this.#names.values()) {
+      if (names === undefined) return undefined
+      known.push(...names)
+    }
+    return known.toSorted()
+  }
+}
