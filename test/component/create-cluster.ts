@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
 import { admitChange } from '../../src/api-server/auth/admit-change.ts'
+import { admitMirrorPod } from '../../src/api-server/auth/admit-mirror-pod.ts'
 import { createObjectReader } from '../../src/api-server/kinds/object-reader.ts'
 import type { Node, Pod as ApiPod, PodSpec, PodStatus } from '../../src/model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
@@ -24,8 +25,9 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
   const test = await createTestApi({
     folder: makeTemporaryFolder(),
     clock: world.clock,
-    admit: (user, change, view) =>
-      admitChange(user, change, { objects: createObjectReader(view), mirrorsMayRefer: false }),
+    admit: (user, change, view) => admitChange(user, change, { objects: createObjectReader(view) }),
+    admitNew: (user, resource, object, signal) =>
+      admitMirrorPod(user, resource, object, { staticPods: undefined, clock: world.clock }, signal),
   })
   t.after(() => test[Symbol.asyncDispose]())
   const ask = async (method: string, path: string, options: CallOptions = {}) =>

@@ -1,6 +1,5 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { CONFIG_MIRROR_ANNOTATION } from '../../model/pod/pod.ts'
-import { findApiReferences } from '../../model/schema/static-pod-references.ts'
 import { forbidden } from '../api-error.ts'
 import { isChangeOf } from '../lifecycle/change-set.ts'
 import type { Change } from '../lifecycle/change-set.ts'
@@ -31,8 +30,6 @@ const KUBERNETES_DOMAINS = ['kubernetes.io', 'k8s.io']
 /** What a change is judged by. */
 export interface AdmissionView {
   readonly objects: ObjectReader
-  /** Static pods may use objects of the API: a user who writes manifests on the node may read all objects anyway. */
-  readonly mirrorsMayRefer: boolean
 }
 
 /** Rejects changes that a node may not make to objects that it may write. Throws an ApiError; users that are no nodes pass. */
@@ -94,11 +91,7 @@ function isBelow(domain: string, parent: string): boolean {
 }
 
 /** A node may only make pods that mirror its static ones, which need nothing of the API unless they may. */
-function findMirrorFault(
-  node: string,
-  pod: ObjectOf<Pod>,
-  { objects, mirrorsMayRefer }: AdmissionView,
-): string | undefined {
+function findMirrorFault(node: string, pod: ObjectOf<Pod>, { objects }: AdmissionView): string | undefined {
   if (pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] === undefined) return 'may only create mirror pods'
   if (pod.spec?.nodeName !== node) return 'may only create pods that are bound to itself'
   const [owner, ...others] = pod.metadata.ownerReferences ?? []
@@ -107,8 +100,7 @@ function findMirrorFault(
   if (!isOwn || others.length > 0 || owner.controller !== true || owner.blockOwnerDeletion === true) {
     return 'may only create pods with its Node as their one owner and controller'
   }
-  const [reference] = mirrorsMayRefer ? [] : findApiReferences(pod.spec)
-  return reference === undefined ? undefined : `may not create a mirror pod with "${reference.path.toString()}"`
+  return undefined
 }
 
 function findPodFault(node: string, { before, after }: Change<'pods'>, view: AdmissionView): string | undefined {

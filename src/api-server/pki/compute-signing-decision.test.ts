@@ -23,6 +23,7 @@ const client: SigningQuestion = {
   requested,
   nodeAddresses: ['192.0.2.1', 'node-1'],
   nodeName: 'node-1',
+  hasCredential: false,
 }
 const serving: SigningQuestion = {
   ...client,
@@ -35,7 +36,18 @@ const admin = { userName: 'kubernetes-admin', groups: ['system:masters'] }
 
 const decisions: readonly (readonly [name: string, question: SigningQuestion, result: RegExp])[] = [
   ['a node gets its client certificate', client, /^approve Approved: .*client certificate/],
-  ['a node to be gets its client certificate', { ...client, ...bootstrap }, /^approve/],
+  ['a node to be gets its client certificate', { ...client, ...bootstrap, nodeAddresses: undefined }, /^approve/],
+  [
+    'a token becomes no node that is there: an administrator decides',
+    { ...client, ...bootstrap },
+    /^wait node "node-1" exists: a bootstrap token is only good for a new one/,
+  ],
+  [
+    'nor one that has got its credential from the API, before it has registered',
+    { ...client, ...bootstrap, nodeAddresses: undefined, hasCredential: true },
+    /^wait node "node-1" exists/,
+  ],
+  ['a node that is there renews its client certificate itself', { ...client, hasCredential: true }, /^approve/],
   ['what an administrator asks for waits for one', { ...client, ...admin }, /^wait/],
   ['a node gets none of another node', { ...client, userName: 'system:node:node-2' }, /^deny .*another node/],
   [
@@ -70,7 +82,7 @@ describe('computeSigningDecision()', () => {
   for (const [name, question, result] of decisions) {
     test(name, () => {
       const decision = computeSigningDecision(question)
-      assert.match(decision.kind === 'wait' ? 'wait' : `${decision.kind} ${decision.message}`, result)
+      assert.match(`${decision.kind} ${decision.message ?? ''}`, result)
     })
   }
 })

@@ -24,13 +24,15 @@ export interface SigningQuestion {
   readonly nodeAddresses: readonly string[] | undefined
   /** The node that this API is for. */
   readonly nodeName: string
+  /** Whether that node has got a credential already without asking for it, from the API itself. */
+  readonly hasCredential: boolean
 }
 
 /** What to do with a request. */
 export type SigningDecision =
   | { readonly kind: 'approve' | 'deny'; readonly reason: string; readonly message: string }
-  /** An administrator decides, or what is missing may still come. */
-  | { readonly kind: 'wait' }
+  /** What is missing may still come, or an administrator decides; the reason is for that one. */
+  | { readonly kind: 'wait'; readonly message?: string }
 
 const NODE_PREFIX = 'system:node:'
 const NODE_GROUP = 'system:nodes'
@@ -51,6 +53,13 @@ export function computeSigningDecision(question: SigningQuestion): SigningDecisi
   if (question.signerName === CLIENT_SIGNER) {
     if (!isNode && commonName !== `${NODE_PREFIX}${question.nodeName}`) {
       return deny(`a bootstrap token is only good for node "${question.nodeName}", not for "${commonName}"`)
+    }
+    // The identity of a node opens what its pods may read, and who has a token is not yet that node. One that lost its key needs a person.
+    if (!isNode && (question.hasCredential || question.nodeAddresses !== undefined)) {
+      return {
+        kind: 'wait',
+        message: `node "${question.nodeName}" exists: a bootstrap token is only good for a new one`,
+      }
     }
     return approve('the request is for the client certificate of the node itself')
   }

@@ -9,6 +9,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createSigningRequest } from '../../../test/builders/create-signing-request.ts'
 import type { SigningRequestContent } from '../../../test/builders/create-signing-request.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { CertificateSigningRequest } from '../../model/generated/api-groups.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
@@ -19,7 +20,7 @@ import { runCertificateSigner } from './run-certificate-signer.ts'
 type SigningRequest = ObjectOf<CertificateSigningRequest>
 
 /** A signer over requests in memory; settled() waits until it has nothing to do. */
-async function startSigner(t: TestContext, nodes: readonly Node[] = []) {
+async function startSigner(t: TestContext, nodes: readonly Node[] = [], log: Logger = silentLogger) {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-signer-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const clock = new FakeClock()
@@ -43,7 +44,7 @@ async function startSigner(t: TestContext, nodes: readonly Node[] = []) {
     remove: (name: string) => Promise.resolve(void stored.delete(name)),
   }
   const stop = new AbortController()
-  const deps = { requests, authority, nodeName: 'node-1', clock, log: silentLogger }
+  const deps = { requests, authority, nodeName: 'node-1', hasCredential: false, clock, log }
   const running = runCertificateSigner(deps, stop.signal).catch(() => {})
   t.after(async () => {
     stop.abort(new Error('done'))
@@ -124,6 +125,23 @@ describe('runCertificateSigner()', () => {
       statusOf('a')?.conditions?.map(({ type, message }) => [type, message]),
       [['Denied', 'Denied: a bootstrap token is only good for node "node-1", not for "system:node:other"']],
     )
+  })
+
+  test('leaves a bootstrap token that asks for a node that is there to an administrator, and says so once', async (t) => {
+    const warnings: unknown[] = []
+    const log = { ...silentLogger, warn: (_: string, fields: object = {}) => void warnings.push(fields) }
+    const { write, settled, statusOf, clock } = await startSigner(t, [{ metadata: { name: 'node-1' } }], log)
+    const request = await createRequest('a', {}, {}, clock.now())
+    for (let times = 0; times < 2; times += 1) {
+      await write(request)
+      await settled()
+    }
+    assert.equal(statusOf('a'), undefined)
+    const why = 'node "node-1" exists: a bootstrap token is only good for a new one'
+    assert.deepEqual(warnings, [{ request: 'a', user: 'system:bootstrap:abcdef', why }])
+    await write({ ...request, status: { conditions: [{ type: 'Approved', status: 'True' }] } })
+    await settled()
+    assert.equal(certificateIn(statusOf('a')).subject, 'O=system:nodes\nCN=system:node:node-1')
   })
 
   test('signs for a server the addresses that its node has', async (t) => {

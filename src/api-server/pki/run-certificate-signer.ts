@@ -32,6 +32,8 @@ export interface SignerDeps {
   readonly authority: Authority
   /** The node that this API is for. */
   readonly nodeName: string
+  /** Whether that node has got a credential from the API itself. */
+  readonly hasCredential: boolean
   readonly clock: Clock
   readonly log: Logger
 }
@@ -49,12 +51,13 @@ const PENDING_MS = 24 * 3_600_000
 /** Approves or denies certificate requests of kubelets, signs what is approved, and removes requests that are old. */
 export async function runCertificateSigner(deps: SignerDeps, signal: AbortSignal): Promise<void> {
   const wakeup = new Wakeup()
+  const reported = new Set<string>()
   const stop = deps.requests.onChange(() => wakeup.wake())
   try {
     for (;;) {
       for (const request of deps.requests.list()) {
         try {
-          await handleRequest(deps, request)
+          await handleRequest(deps, request, reported)
         } catch (error) {
           deps.log.error('cannot handle a certificate request, will try again', {
             request: request.metadata.name,
@@ -63,6 +66,8 @@ export async function runCertificateSigner(deps: SignerDeps, signal: AbortSignal
         }
         signal.throwIfAborted()
       }
+      const names = new Set(deps.requests.list().map(({ metadata }) => metadata.name ?? ''))
+      for (const name of reported) if (!names.has(name)) reported.delete(name)
       await wakeup.wait({ clock: deps.clock, ms: CHECK_EVERY_MS }, signal)
     }
   } finally {
@@ -70,21 +75,21 @@ export async function runCertificateSigner(deps: SignerDeps, signal: AbortSignal
   }
 }
 
-async function handleRequest(deps: SignerDeps, request: SigningRequest): Promise<void> {
+async function handleRequest(deps: SignerDeps, request: SigningRequest, reported: Set<string>): Promise<void> {
   const has = (type: string) => request.status?.conditions?.some((each) => each.type === type) === true
   const isDone = has('Denied') || has('Failed') || Boolean(request.status?.certificate)
   const age = deps.clock.now() - Date.parse(request.metadata.creationTimestamp ?? '')
   if (age > (isDone ? DECIDED_MS : PENDING_MS)) return await deps.requests.remove(request.metadata.name ?? '')
   if (isDone || !SIGNERS.includes(request.spec.signerName)) return
-  await (has('Approved') ? sign(deps, request) : decide(deps, request))
+  await (has('Approved') ? sign(deps, request) : decide(deps, request, reported))
 }
 
-async function decide(deps: SignerDeps, request: SigningRequest): Promise<void> {
+async function decide(deps: SignerDeps, request: SigningRequest, reported: Set<string>): Promise<void> {
   const { signerName, usages = [], username = '', groups = [] } = request.spec
   const requested = await parse(request)
   if (requested instanceof Error) return await fail(deps, request, requested.message)
   const nodeAddresses = findAddresses(deps, requested)
-  const { nodeName, log } = deps
+  const { nodeName, hasCredential, log } = deps
   const decision = computeSigningDecision({
     signerName,
     usages,
@@ -93,8 +98,19 @@ async function decide(deps: SignerDeps, request: SigningRequest): Promise<void> 
     requested,
     nodeAddresses,
     nodeName,
+    hasCredential,
   })
-  if (decision.kind === 'wait') return
+  if (decision.kind === 'wait') {
+    const { name = '' } = request.metadata
+    if (decision.message === undefined || reported.has(name)) return
+    reported.add(name)
+    log.warn('a certificate request waits for an administrator', {
+      request: name,
+      user: username,
+      why: decision.message,
+    })
+    return
+  }
   const { kind, reason, message } = decision
   const approved: SigningRequest = withCondition(request, {
     type: kind === 'approve' ? 'Approved' : 'Denied',

@@ -6,7 +6,7 @@ import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeInfo } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
 import type { ResourceMetrics } from '../metrics/resource-metrics.ts'
-import type { RequestUser } from '../kinds/resource.ts'
+import type { RequestUser, Resource } from '../kinds/resource.ts'
 import type { ServiceRange } from '../kinds/rules/service-range.ts'
 import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import type { ApiStore } from '../store/api-store.ts'
@@ -33,6 +33,8 @@ export interface ApiDeps {
   readonly metrics: ResourceMetrics
   /** Throws an ApiError for a change that the user may not make although the request is allowed. */
   readonly admit: (user: RequestUser, change: Change, view: StoreView) => void
+  /** The same for a new object by what others have to be asked about, before it is stored. */
+  readonly admitNew: (user: RequestUser, resource: Resource, object: ApiObject, signal: AbortSignal) => Promise<void>
 }
 
 // Letters and digits that make no words and are not taken for one another.

@@ -92,7 +92,7 @@ async function handleResource(
     case 'create':
       if (subresource?.name === 'eviction') return await evictVerb(deps, asked)
       if (subresource?.name === 'binding' || resource.plural === 'bindings') return await bindVerb(deps, asked)
-      return await createVerb(deps, asked)
+      return await createVerb(deps, asked, signal)
     case 'update':
       return await updateVerb(deps, asked)
     case 'patch':

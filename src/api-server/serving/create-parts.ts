@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { admitChange } from '../auth/admit-change.ts'
+import { admitMirrorPod } from '../auth/admit-mirror-pod.ts'
+import type { StaticPods } from '../auth/admit-mirror-pod.ts'
 import { admitDeclaredFeatures } from '../auth/admit-declared-features.ts'
 import { createApiAuthenticator } from '../auth/create-api-authenticator.ts'
 import type { Authenticator } from '../auth/create-api-authenticator.ts'
@@ -30,7 +32,7 @@ export interface PartsDeps {
   readonly serviceRange?: string
   readonly kubeletTrust?: () => KubeletTrust
   readonly kubeletAddress?: string
-  readonly mirrorsMayRefer?: boolean
+  readonly staticPods?: StaticPods
   readonly version: string
   readonly clock: Clock
   readonly log: Logger
@@ -64,7 +66,7 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
     certificate: await ensureKubeletClientCertificate(pki, deps),
     trust: deps.kubeletTrust,
   })
-  const { kubeletAddress, mirrorsMayRefer = false } = deps
+  const { kubeletAddress, staticPods } = deps
   const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls(), kubeletAddress })
   const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
   const apiDeps: ApiDeps = {
@@ -76,9 +78,10 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
     reviewers: createReviewers(authenticator, objects),
     admit: (user, change, view) => {
       const objects = createObjectReader(view)
-      admitChange(user, change, { objects, mirrorsMayRefer })
+      admitChange(user, change, { objects })
       admitDeclaredFeatures(change, objects)
     },
+    admitNew: (user, resource, object, signal) => admitMirrorPod(user, resource, object, { staticPods, clock }, signal),
   }
   const infoFor = (user: RequestUser) => changeInfo(apiDeps, user)
   const api = createApi(apiDeps)

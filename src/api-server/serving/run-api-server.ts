@@ -3,6 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX, READER_GROUP } from '../auth/user-names.ts'
+import type { StaticPods } from '../auth/admit-mirror-pod.ts'
 import type { KubeletTrust } from '../backends/backend.ts'
 import { ensureKubeconfig } from '../pki/client-kubeconfig.ts'
 import type { ClientIdentity } from '../pki/client-kubeconfig.ts'
@@ -52,8 +53,8 @@ export interface ApiServerDeps {
   readonly kubeletTrust?: () => KubeletTrust
   /** Where kubelets listen; at the address that their Node reports when absent. */
   readonly kubeletAddress?: string
-  /** Whether static pods may use objects of the API; not when absent. */
-  readonly mirrorsMayRefer?: boolean
+  /** The static pods of the node, as its agent has them: they may use objects of the API. None may when absent. */
+  readonly staticPods?: StaticPods
   readonly onReady?: (ready: ApiServerReady) => void
 }
 
@@ -80,6 +81,11 @@ export function readerIdentity(path: string): ClientIdentity {
 /** The kubeconfig file of a node. */
 export function nodeIdentity(path: string, nodeName: string): ClientIdentity {
   return { path, user: `${NODE_PREFIX}${nodeName}`, groups: [NODE_GROUP] }
+}
+
+/** Whether the API itself gives the node its credential. */
+function hasNodeCredential({ identities, nodeName }: ApiServerDeps): boolean {
+  return identities.some(({ user }) => user === `${NODE_PREFIX}${nodeName}`)
 }
 
 /** Serves the Kubernetes API of one node until the signal aborts. */
@@ -145,7 +151,10 @@ async function runTasks(
   group.run('renewal', (signal) => runRenewal(renewal, signal))
   const requests = createSigningRequests(store, api, OWN_USER)
   group.run('certificate signer', (signal) =>
-    runCertificateSigner({ ...deps, requests, authority: pki.authority }, signal),
+    runCertificateSigner(
+      { ...deps, requests, authority: pki.authority, hasCredential: hasNodeCredential(deps) },
+      signal,
+    ),
   )
   group.run('root certificates', (signal) => runRootCertificates({ ...deps, store, api, user: OWN_USER, pem }, signal))
   group.run('backups', (signal) => runBackups({ store, clock, log }, signal))

@@ -11,6 +11,8 @@ export interface ServedApi {
   readonly readerKubeconfig: string
   readonly agentKubeconfig: string
   readonly logFile: string
+  /** Where the agent answers root. */
+  readonly agentSocket: string
   /** Something went wrong in it that it logged as an error. */
   readonly onError: (what: string) => void
   /** Clients may come. */

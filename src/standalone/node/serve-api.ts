@@ -3,6 +3,7 @@ import process from 'node:process'
 import { systemClock } from '../../base/async/clock.ts'
 import { KUBERNETES_VERSION } from '../../model/config/flags/version-flag.ts'
 import { openAppendedFile } from '../../system/files/append-file.ts'
+import { listAgentPods } from './agent/agent-client.ts'
 import type { ServedApi } from './node-deps.ts'
 import { createLogger } from '../../base/telemetry/create-logger.ts'
 import type { LogFields } from '../../base/telemetry/logger.ts'
@@ -42,7 +43,7 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
       nodeName: api.nodeName,
       // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
       kubeletAddress: LOOPBACK,
-      mirrorsMayRefer: true,
+      staticPods: (s) => listAgentPods(api, s),
       kubeletTrust: () => ({ servername: api.nodeName }),
       version: KUBERNETES_VERSION,
       clock: systemClock,

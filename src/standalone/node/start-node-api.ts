@@ -25,6 +25,7 @@ export async function startNodeApi(
     readerKubeconfig: layout.readerKubeconfig,
     agentKubeconfig: layout.agentKubeconfig,
     logFile: layout.apiLog,
+    agentSocket: layout.agentSocket,
   }
   const reportError = createErrorReporter(deps, layout.apiLog)
   let isReady = false

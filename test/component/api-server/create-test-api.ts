@@ -40,6 +40,7 @@ export interface TestApiOptions {
   readonly kubeletTls?: KubeletTls
   /** Who may write what; every user everything when absent. */
   readonly admit?: ApiDeps['admit']
+  readonly admitNew?: ApiDeps['admitNew']
 }
 
 /** The whole API over a store in a folder, on loopback. */
@@ -63,6 +64,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     newUid: randomUUID,
     random: Math.random,
     admit: options.admit ?? (() => {}),
+    admitNew: options.admitNew ?? (() => Promise.resolve()),
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
     reviewers: {

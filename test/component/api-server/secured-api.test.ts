@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../../src/protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../../src/protocols/x509/issue-certificate.ts'
 import type { Authority } from '../../../src/protocols/x509/issue-certificate.ts'
+import type { Pod } from '../../../src/model/generated/core-v1.ts'
 import { createSigningRequest } from '../../builders/create-signing-request.ts'
 import { CLIENT_AUTH, createTestCertificate } from '../../builders/create-test-authority.ts'
 import { createFolder, startSecuredApi } from './start-secured-api.ts'
@@ -17,6 +18,7 @@ import type { ClientSecrets, SecuredApi } from './start-secured-api.ts'
 
 const HOUR_MS = 3_600_000
 const PODS = '/api/v1/namespaces/default/pods'
+const SECRETS = '/api/v1/namespaces/default/secrets'
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 
 function readAuthority({ folder }: SecuredApi): Authority {
@@ -164,16 +166,9 @@ describe('the API server for each kind of caller', () => {
   })
 
   test('a node comes by a bootstrap token to a certificate, and with it to what is its own', async (t) => {
-    const api = await startSecuredApi(t)
-    const token = 'abcdef.0123456789abcdef'
-    assert.equal(await whoami(api, { token }), 401)
-    const stringData = {
-      'token-id': 'abcdef',
-      'token-secret': '0123456789abcdef',
-      'usage-bootstrap-authentication': 'true',
-    }
-    const secret = { type: 'bootstrap.kubernetes.io/token', metadata: { name: 'bootstrap-token-abcdef' }, stringData }
-    assert.equal((await api.call(api.admin, 'POST', '/api/v1/namespaces/kube-system/secrets', secret)).status, 201)
+    const api = await startSecuredApi(t, createFolder(t), { isNodeNew: true })
+    assert.equal(await whoami(api, { token: 'abcdef.0123456789abcdef' }), 401)
+    const token = await createBootstrapToken(api)
     assert.equal(await whoami(api, { token }), 'system:bootstrap:abcdef')
     assert.equal((await api.call({ token }, 'GET', PODS)).status, 403)
 
@@ -209,10 +204,84 @@ describe('the API server for each kind of caller', () => {
       [403, 200, 403, 403, 200, 200],
     )
   })
+
+  test('a bootstrap token becomes no node that is there, also before it has registered', async (t) => {
+    const api = await startSecuredApi(t)
+    const token = await createBootstrapToken(api)
+    const { name } = await askForCertificate(api, { token })
+    // One that is granted is so in a few milliseconds.
+    await setTimeout(500)
+    assert.deepEqual((await api.call(api.admin, 'GET', `${REQUESTS}/${name}`)).body['status'], {})
+  })
+
+  test('a node reads what its static pods need, and nothing by a mirror pod that its agent does not know', async (t) => {
+    const metadata = { name: 'web-node-1', namespace: 'default' }
+    const source = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'hash' }
+    const spec = {
+      nodeName: 'node-1',
+      containers: [{ name: 'c', image: 'i', envFrom: [{ secretRef: { name: 'own' } }] }],
+    }
+    let answer: () => Promise<readonly Pod[]> = () => Promise.reject(new Error('connect ENOENT'))
+    const api = await startSecuredApi(t, createFolder(t), { staticPods: () => answer() })
+    for (const name of ['own', 'foreign'])
+      await api.call(api.admin, 'POST', SECRETS, { metadata: { name }, stringData: { a: 'b' } })
+    const made = await api.call(api.node, 'POST', '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    const { uid } = made.body['metadata'] as { uid: string }
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid, controller: true }
+    const mirror = async (name: string, secret: string, hash = 'hash') => {
+      const containers = [{ name: 'c', image: 'i', envFrom: [{ secretRef: { name: secret } }] }]
+      const annotations = { 'kubernetes.io/config.mirror': hash, 'kubernetes.io/config.source': 'file' }
+      const body = { metadata: { name, annotations, ownerReferences: [owner] }, spec: { ...spec, containers } }
+      const { status, body: said } = await api.call(api.node, 'POST', PODS, body)
+      return [status, said['message']]
+    }
+    const fault = 'node "node-1" may not create a mirror pod with "spec.containers[0].envFrom[0].secretRef"'
+    const forbidden = (name: string, why: string) => [403, `pods "${name}" is forbidden: ${fault}: ${why}`]
+    assert.deepEqual(await mirror('web-node-1', 'own'), [
+      503,
+      'the agent does not say which static pods it has: connect ENOENT',
+    ])
+    answer = () => Promise.resolve([{ metadata: { ...metadata, annotations: source }, spec }])
+    const [unknown, less] = ['its agent has no such static pod', 'its static pod refers to less']
+    assert.deepEqual(await mirror('other-node-1', 'foreign'), forbidden('other-node-1', unknown))
+    assert.deepEqual(await mirror('web-node-1', 'own', 'forged'), forbidden('web-node-1', unknown))
+    assert.deepEqual(await mirror('web-node-1', 'foreign'), forbidden('web-node-1', less))
+    assert.equal((await api.call(api.node, 'GET', `${SECRETS}/own`)).status, 403)
+    assert.deepEqual(await mirror('web-node-1', 'own'), [201, undefined])
+    const statuses = await Promise.all(
+      ['own', 'foreign'].map((name) => api.call(api.node, 'GET', `${SECRETS}/${name}`)),
+    )
+    assert.deepEqual(
+      statuses.map(({ status }) => status),
+      [200, 403],
+    )
+  })
 })
+
+async function createBootstrapToken(api: SecuredApi): Promise<string> {
+  const stringData = {
+    'token-id': 'abcdef',
+    'token-secret': '0123456789abcdef',
+    'usage-bootstrap-authentication': 'true',
+  }
+  const secret = { type: 'bootstrap.kubernetes.io/token', metadata: { name: 'bootstrap-token-abcdef' }, stringData }
+  assert.equal((await api.call(api.admin, 'POST', '/api/v1/namespaces/kube-system/secrets', secret)).status, 201)
+  return 'abcdef.0123456789abcdef'
+}
 
 /** Asks for the client certificate of node-1 and waits for it. */
 async function requestCertificate(api: SecuredApi, secrets: ClientSecrets): Promise<ClientSecrets> {
+  const { name, privateKey } = await askForCertificate(api, secrets)
+  for (;;) {
+    const { body } = await api.call(secrets, 'GET', `${REQUESTS}/${name}`)
+    const { certificate } = (body['status'] ?? {}) as { certificate?: string }
+    if (certificate) return { cert: Buffer.from(certificate, 'base64').toString(), key: toKeyPem(privateKey) }
+    await setTimeout(10)
+  }
+}
+
+/** Asks for the client certificate of node-1; gives the name of the request. */
+async function askForCertificate(api: SecuredApi, secrets: ClientSecrets) {
   const { pem, privateKey } = await createSigningRequest({})
   const spec = {
     request: Buffer.from(pem).toString('base64'),
@@ -222,12 +291,7 @@ async function requestCertificate(api: SecuredApi, secrets: ClientSecrets): Prom
   const made = await api.call(secrets, 'POST', REQUESTS, { metadata: { generateName: 'csr-' }, spec })
   assert.equal(made.status, 201)
   const { name } = made.body['metadata'] as { name: string }
-  for (;;) {
-    const { body } = await api.call(secrets, 'GET', `${REQUESTS}/${name}`)
-    const { certificate } = (body['status'] ?? {}) as { certificate?: string }
-    if (certificate) return { cert: Buffer.from(certificate, 'base64').toString(), key: toKeyPem(privateKey) }
-    await setTimeout(10)
-  }
+  return { name, privateKey }
 }
 
 describe('the port of the API server', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { adminIdentity, nodeIdentity, runApiServer } from '../../../src/api-server/serving/run-api-server.ts'
-import type { ApiServerReady } from '../../../src/api-server/serving/run-api-server.ts'
+import type { ApiServerDeps, ApiServerReady } from '../../../src/api-server/serving/run-api-server.ts'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 
@@ -39,14 +39,27 @@ export function createFolder(t: TestContext): string {
 }
 
 /** The whole API server with its port on loopback, until the test ends. */
-export async function startSecuredApi(t: TestContext, folder = createFolder(t)): Promise<SecuredApi> {
-  const api = await startApiServer(folder)
+export async function startSecuredApi(
+  t: TestContext,
+  folder = createFolder(t),
+  options: SecuredApiOptions = {},
+): Promise<SecuredApi> {
+  const api = await startApiServer(folder, 0, options)
   t.after(() => api.stop())
   return api
 }
 
+interface SecuredApiOptions extends Pick<ApiServerDeps, 'staticPods'> {
+  /** Whether the node has yet to come, by a bootstrap token; else the API gives it its credential. */
+  readonly isNodeNew?: boolean
+}
+
 /** The whole API server on loopback, until it is stopped; port 0 takes any that is free. */
-export async function startApiServer(folder: string, port = 0): Promise<SecuredApi> {
+export async function startApiServer(
+  folder: string,
+  port = 0,
+  { isNodeNew = false, ...options }: SecuredApiOptions = {},
+): Promise<SecuredApi> {
   const controller = new AbortController()
   const readiness = Promise.withResolvers<ApiServerReady>()
   const running = runApiServer(
@@ -57,7 +70,7 @@ export async function startApiServer(folder: string, port = 0): Promise<SecuredA
       servingNames: () => ['node-1'],
       identities: [
         adminIdentity(join(folder, 'admin.kubeconfig')),
-        nodeIdentity(join(folder, 'node.kubeconfig'), 'node-1'),
+        ...(isNodeNew ? [] : [nodeIdentity(join(folder, 'node.kubeconfig'), 'node-1')]),
       ],
       nodeName: 'node-1',
       version: 'v1.36.4',
@@ -66,6 +79,7 @@ export async function startApiServer(folder: string, port = 0): Promise<SecuredA
       newUid: randomUUID,
       random: Math.random,
       onReady: readiness.resolve,
+      ...options,
     },
     controller.signal,
   )
@@ -78,7 +92,7 @@ export async function startApiServer(folder: string, port = 0): Promise<SecuredA
   const call = (...[secrets, method, path, body]: Parameters<SecuredApi['call']>) =>
     callServer(ready, secrets, { method, path, body })
   const secretsOf = (name: string) => readSecrets(join(folder, `${name}.kubeconfig`))
-  return { ...ready, folder, admin: secretsOf('admin'), node: secretsOf('node'), call, stop }
+  return { ...ready, folder, admin: secretsOf('admin'), node: isNodeNew ? {} : secretsOf('node'), call, stop }
 }
 
 /** The certificate and key in a kubeconfig file. */

@@ -19,8 +19,8 @@ const TOKEN = 'abcdef.0123456789abcdef'
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
 /** The API of node-1, with a bootstrap token. */
-async function startApi(t: TestContext): Promise<SecuredApi> {
-  const api = await startSecuredApi(t)
+async function startApi(t: TestContext, isNodeNew = true): Promise<SecuredApi> {
+  const api = await startSecuredApi(t, createFolder(t), { isNodeNew })
   const [id, secret] = TOKEN.split('.')
   const stringData = { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-authentication': 'true' }
   const object = { type: 'bootstrap.kubernetes.io/token', metadata: { name: `bootstrap-token-${id}` }, stringData }
@@ -122,7 +122,7 @@ describe('the certificates of a node, from a real API', () => {
   })
 
   test('the serving certificate is for the addresses of the node', async (t) => {
-    const api = await startApi(t)
+    const api = await startApi(t, false)
     assert.equal((await api.call(api.node, 'POST', '/api/v1/nodes', { metadata: { name: 'node-1' } })).status, 201)
     const nodeAddresses = [
       { type: 'InternalIP', address: '192.0.2.7' },

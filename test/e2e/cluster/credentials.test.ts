@@ -10,6 +10,7 @@ const [TOKEN_ID, TOKEN_SECRET] = ['abcdef', '0123456789abcdef']
 
 interface SigningRequests {
   readonly items: readonly {
+    readonly metadata: { readonly name: string }
     readonly spec: { readonly username: string; readonly signerName: string }
     readonly status?: { readonly certificate?: string }
   }[]
@@ -37,6 +38,21 @@ describe('a node that joins by a bootstrap token', () => {
     await rename(`${folder}/ahead.new`, `${folder}/ahead`)
   }
 
+  /** The identity of a node that exists is not had for a token alone: the request waits for an administrator. */
+  const approve = async () => {
+    const waiting = await node.waitFor('the request', async () => {
+      const requests = await node.get<SigningRequests>('/apis/certificates.k8s.io/v1/certificatesigningrequests')
+      const isWaiting = ({ spec, status }: SigningRequests['items'][number]) =>
+        spec.username === `system:bootstrap:${TOKEN_ID}` && status?.certificate === undefined
+      return requests?.items.find(isWaiting)?.metadata.name
+    })
+    await node.waitFor('the API to report it', async () => {
+      const log = await readFile(`${node.state}/logs/api.log`, 'utf8')
+      return log.includes('a certificate request waits for an administrator') && log.includes(waiting)
+    })
+    await node.kubectl('certificate', 'approve', waiting)
+  }
+
   const runs = async (name: string) => {
     await node.apply(testPod(name))
     const pod = await node.ready(name)
@@ -45,7 +61,7 @@ describe('a node that joins by a bootstrap token', () => {
     return pod
   }
 
-  test('gets a client and a serving certificate, and runs pods', async () => {
+  test('that exists gets its certificates when an administrator has approved it, and runs pods', async () => {
     const stringData = {
       'token-id': TOKEN_ID,
       'token-secret': TOKEN_SECRET,
@@ -68,6 +84,7 @@ describe('a node that joins by a bootstrap token', () => {
       `--cert-dir=${folder}/pki`,
     ]
     await node.changeAgent({ flags, module: `${folder}/clock.mjs` })
+    await approve()
     await node.waitFor('both certificates', async () => (await current('client')) && (await current('server')))
     assert.ok((await readFile(`${folder}/joined.conf`, 'utf8')).includes(`${folder}/pki/kubelet-client-current.pem`))
     const { items } = (await node.get<SigningRequests>('/apis/certificates.k8s.io/v1/certificatesigningrequests'))!
@@ -98,6 +115,7 @@ describe('a node that joins by a bootstrap token', () => {
   test('whose certificate has ended by its own clock says so, and is back when the clock is right', async () => {
     const pid = await node.agentPid()
     await setClock(800 * DAY_MS)
+    await approve()
     await node.waitFor('the agent to say so', async () =>
       (await node.agentLog()).join('\n').includes('is the clock right?'),
     )

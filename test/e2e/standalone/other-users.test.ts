@@ -5,12 +5,14 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { after, before, describe, test } from 'node:test'
 import { connect } from 'node:tls'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import { StandaloneNode } from '../support/standalone-node.ts'
-import { testPod } from '../support/test-pod.ts'
+import { testContainer, testPod } from '../support/test-pod.ts'
 
 const WORLD_READABLE = 0o004
 const WORLD_WRITABLE = 0o002
 const WORLD_REACHABLE = 0o001
+const SAYS_KEY = 'echo key $KEY; while :; do sleep 1000 & wait $!; done'
 const PATHS = ['/', '/pods', '/why', '/metrics', '/configz', '/logs/', '/stats/summary', '/api/v1/pods']
 
 /** What a user of the machine who is not root can get out of a standalone node. */
@@ -57,6 +59,41 @@ describe('other users of the machine', () => {
     assert.match(rules.stdout, /! -s 127\.0\.0\.0\/8 -d 127\.0\.0\.0\/8 .* -j DROP/)
   })
 
+  test('that have stolen the credential of the node read no secret by a mirror pod, as a static pod does', async () => {
+    const secret = (name: string) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name },
+      stringData: { key: name },
+    })
+    await node.apply(secret('own'), secret('foreign'))
+    const using = (name: string) => ({ containers: [testContainer('main', SAYS_KEY, { env: [keyOf(name)] })] })
+    await node.writeManifest('user', testPod('user', using('own')))
+    const { metadata } = await node.node()
+    const mirror = `user-${metadata?.name}`
+    const { metadata: made, spec } = await node.ready(mirror)
+    assert.equal((await node.logLines(await staticPod(mirror)))[0], 'key own')
+
+    const { name: _, uid: __, resourceVersion: ___, ...copied } = made
+    const forged = { apiVersion: 'v1', kind: 'Pod', metadata: copied, spec: { ...spec, ...using('foreign') } }
+    const asNode = ['kubectl', '--kubeconfig', `${node.state}/kubelet.kubeconfig`]
+    for (const name of [mirror, 'forged']) {
+      const stdin = JSON.stringify({ ...forged, metadata: { ...copied, name } })
+      const path = '/api/v1/namespaces/default/pods'
+      const { stderr } = await node.lab.runInside([...asNode, 'create', '--raw', path, '-f', '-'], { stdin })
+      assert.match(stderr, /may not create a mirror pod with "spec.containers\[0\].env\[0\].valueFrom.secretKeyRef"/)
+    }
+    const read = async (name: string) =>
+      (await node.lab.runInside([...asNode, 'get', 'secret', name, '-o', 'name'])).exitCode
+    assert.deepEqual([await read('own'), await read('foreign')], [0, 1])
+  })
+
+  async function staticPod(name: string): Promise<Pod> {
+    const found = (await node.agentPods()).find(({ metadata }) => metadata.name === name)
+    assert.ok(found !== undefined)
+    return found
+  }
+
   async function askSecurely(port: number, path: string): Promise<number | undefined> {
     const agent = new Agent()
     agent.createConnection = () =>
@@ -68,6 +105,10 @@ describe('other users of the machine', () => {
     return response.statusCode
   }
 })
+
+function keyOf(name: string) {
+  return { name: 'KEY', valueFrom: { secretKeyRef: { name, key: 'key' } } }
+}
 
 /** The files below a folder that every user can read or write, as far as every user can reach them. */
 async function openFiles(root: string, folder: string): Promise<readonly string[]> {

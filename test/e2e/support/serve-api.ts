@@ -1,4 +1,5 @@
 /** The Kubernetes API of a standalone node, alone: FOLDER has its objects and the kubeconfig files "admin", "agent" and "reader". */
+import { dirname } from 'node:path'
 import process from 'node:process'
 import { serveApi } from '../../../src/standalone/node/serve-api.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
@@ -14,6 +15,7 @@ await serveApi(
     agentKubeconfig: `${folder}/agent`,
     readerKubeconfig: `${folder}/reader`,
     logFile: `${folder}/api.log`,
+    agentSocket: `${dirname(folder)}/kubelet/deckhand/agent.sock`,
     onError: () => {},
     onReady: () => console.log('ready'),
   },

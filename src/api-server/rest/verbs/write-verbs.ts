@@ -17,12 +17,13 @@ import { dryRunOf, keyIn } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
 /** POST of a new object. */
-export async function createVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+export async function createVerb(deps: ApiDeps, asked: ResourceRequest, signal: AbortSignal): Promise<ApiResponse> {
   const { request, info, resource } = asked
   if (resource.isNamespaced && info.namespace === '')
     throw badRequest('an empty namespace may not be set during creation')
   const { object: sent, warnings } = await readObject(asked)
   const stored = toStored(resource, placed(asked, sent))
+  await deps.admitNew(request.user, resource, stored, signal)
   const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
     const made = createObject(changes, resource, stored)
     return { key: keyIn(asked, made.metadata.name ?? ''), object: made }

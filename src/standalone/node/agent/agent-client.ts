@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { json } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
 import { request } from '../../../base/builtin/http.ts'
+import type { Pod } from '../../../model/generated/core-v1.ts'
 import type { NodePorts } from '../../arguments.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
@@ -32,7 +33,16 @@ export async function isHealthy(ports: NodePorts, signal: AbortSignal): Promise<
   }
 }
 
-/** The pods that the agent knows. */
+/** The pods that the agent knows, whole. */
+export async function listAgentPods(
+  agent: Pick<NodeLayout, 'agentSocket'>,
+  signal: AbortSignal,
+): Promise<readonly Pod[]> {
+  const { items } = (await askAgent(agent, '/pods', signal)) as { readonly items?: readonly Pod[] | null }
+  return items ?? []
+}
+
+/** The pods that the agent knows, in short. */
 export async function listPods(layout: NodeLayout, signal: AbortSignal): Promise<readonly PodSummary[]> {
   return parsePods(await askAgent(layout, '/pods', signal))
 }
