@@ -176,7 +176,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'node/stats',
     'serving/http',
   ],
-  'serving/access': ['base', 'model', 'system/files', 'protocols/kube-api', 'serving/http'],
+  'serving/access': ['base', 'model', 'metrics', 'system/files', 'protocols/kube-api', 'serving/http'],
   'serving/sockets': [
     'base',
     'model',

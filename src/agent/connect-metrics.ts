@@ -17,7 +17,7 @@ interface Stages {
 
 /** Says what the metrics read when they are scraped. */
 export function connectMetrics({ base, runtime, devices, pods, serving }: Stages): void {
-  const { settings, cluster, startedAt, loopDelay, metrics } = base
+  const { settings, cluster, membership, startedAt, loopDelay, metrics } = base
   const node = toNodeMetricSources({
     ...base,
     registry: runtime.registry,
@@ -42,6 +42,8 @@ export function connectMetrics({ base, runtime, devices, pods, serving }: Stages
       logUsages: () => listLogUsages(pods.stats.opened?.snapshot()),
       resizes: () => pods.resizes.counts(),
       plugins: () => serving.registrations(),
+      credentialProvidersHash: settings.credentialProvidersHash,
+      podCertificates: () => membership.projections?.certificateStates() ?? [],
       loopDelay,
     })
   })

@@ -12,7 +12,12 @@ import { createEventRecorder } from '../protocols/kube-api/events/create-event-r
 import { hostConfigFiles } from '../system/files/config-files.ts'
 import { isProgram } from '../system/files/is-program.ts'
 import { runProcess } from '../system/processes/run-process.ts'
-import type { KubeClientMetrics, PluginCall } from '../protocols/kube-api/client-metrics.ts'
+import type {
+  KubeClientMetrics,
+  OnHostResolved,
+  PluginCall,
+  PluginCertificate,
+} from '../protocols/kube-api/client-metrics.ts'
 import { createKubeClient } from '../protocols/kube-api/create-kube-client.ts'
 import { NodeFollower } from '../protocols/kube-api/followers/node-follower.ts'
 import { RuntimeClassesFollower } from '../protocols/kube-api/followers/runtime-classes-follower.ts'
@@ -42,6 +47,8 @@ export interface JoinClusterDeps {
     readonly client: KubeClientMetrics
     readonly certificate: CertificateMetrics
     readonly pluginCall: (call: PluginCall) => void
+    readonly pluginCertificate: (given: PluginCertificate) => void
+    readonly hostResolved: OnHostResolved
   }
   /** There is no way on without a new start. */
   readonly giveUp: (error: Error) => void
@@ -172,6 +179,8 @@ async function openTransport(
     run: (request, signal) => runProcess(clock, request, signal),
     environment,
     onPluginCall: metrics.pluginCall,
+    onPluginCertificate: metrics.pluginCertificate,
+    onHostResolved: metrics.hostResolved,
     onEnded: (ended) => reportEnded(path, ended),
     tasks: group,
     clock,
@@ -224,6 +233,8 @@ export function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metric
       sized: ({ method: verb, ...sizes }) => metrics.clientSize({ verb, ...sizes }),
     },
     pluginCall: (call) => metrics.credentialPluginCall(call),
+    pluginCertificate: (given) => metrics.credentialPluginCertificate(given),
+    hostResolved: (lookup) => metrics.hostResolved(lookup),
     certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
   }
 }

@@ -6,7 +6,7 @@ import type { RuntimeClasses } from '../pods/sync/start/runtime-classes.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
 import { createLoggedNodeEvents } from '../model/events/node-events.ts'
 import type { NodeEvents } from '../model/events/node-events.ts'
-import type { VolumeContent } from '../pods/volumes/payload/volume-content.ts'
+import type { Projections } from '../pods/volumes/payload/create-projections.ts'
 import { createLoggedPodEvents } from '../model/events/pod-events.ts'
 import type { PodEvents } from '../model/events/pod-events.ts'
 
@@ -17,7 +17,7 @@ export interface Membership {
   /** Where claims of devices are read; undefined without an API. */
   readonly dynamicResources: DynamicResourcesApi | undefined
   /** Sources of projected volumes that only a cluster has; undefined where their feature gates are off. */
-  readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
+  readonly projections?: Projections | undefined
   readonly podEvents: PodEvents
   readonly nodeEvents: NodeEvents
   readonly runtimeClasses: RuntimeClasses

@@ -38,6 +38,7 @@ export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
       pods: () => listAllPods(runtime),
       hasExclusiveCpus: (uid) => placement.hasExclusive(uid),
       onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
+      onProtected: (sums) => metrics.memoryProtected(sums),
       events: membership.nodeEvents,
     },
     tasks.signal,

@@ -15,6 +15,9 @@ import { toRuntimeFeatures } from '../protocols/cri/to-runtime-features.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 
+// Kubernetes wants a runtime that reports its cgroup driver from this version on.
+const REPORTS_DRIVER_FROM = '1.37.0'
+
 export type Runtime = Awaited<ReturnType<typeof openRuntime>>
 
 /** Waits for the runtime and asks it what it is. What runs in it is observed, and every pod is registered, from here on. */
@@ -41,7 +44,10 @@ export async function openRuntime(base: Base, hub: Hints) {
     },
   })
   const version = await startRuntime({ client, settings, clock, log }, tasks.signal)
-  const driver = await findCgroupDriver({ client, settings, clock, log }, tasks.signal)
+  const driver = await findCgroupDriver(
+    { client, settings, onOld: () => metrics.runtimeLosesSupport(REPORTS_DRIVER_FROM), clock, log },
+    tasks.signal,
+  )
   const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
   const health = new RuntimeHealth({ client, clock, log, onChange: () => hub.runtimeChanged() })
   const onDemand = settings.gates.enabled('PLEGOnDemandRelist')

@@ -27,6 +27,13 @@ export interface ClientMetrics {
   clientSize(exchange: Pick<ClientRequest, 'host' | 'verb'> & ClientSizes): void
   /** A program that gives credentials has ended. */
   credentialPluginCall(call: { readonly status: string; readonly code: number }): void
+  /** Such a program gave a certificate that is good until then, in the place of one that was so old. */
+  credentialPluginCertificate(given: {
+    readonly expiresAt: number
+    readonly replacedAgeSeconds: number | undefined
+  }): void
+  /** The name of a host was looked up. */
+  hostResolved(lookup: { readonly host: string; readonly seconds: number }): void
   /** The API knows the newest status of a pod, so long after that became another. */
   podStatusReported(seconds: number): void
   /** A new serving certificate took the place of one that was so old. */
@@ -35,12 +42,52 @@ export interface ClientMetrics {
 }
 
 const DURATIONS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
+const LOOKUPS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30]
 const SIZES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
 const REPORTED_AFTER = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60]
+const PLUGIN_AGES = [
+  600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
+]
 const AGES = [60, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000]
 
-export function createClientMetrics(set: MetricSet): ClientMetrics {
-  return { ...createRestMetrics(set), ...createSizeMetrics(set), ...createRenewalMetrics(set) }
+export function createClientMetrics(set: MetricSet, now: () => number): ClientMetrics {
+  return {
+    ...createRestMetrics(set),
+    ...createSizeMetrics(set),
+    ...createPluginMetrics(set, now),
+    ...createRenewalMetrics(set),
+  }
+}
+
+function createPluginMetrics(
+  set: MetricSet,
+  now: () => number,
+): Pick<ClientMetrics, 'credentialPluginCall' | 'credentialPluginCertificate'> {
+  const calls = set.counter({
+    name: 'rest_client_exec_plugin_call_total',
+    help: 'Runs of the program that gives credentials, by how they ended.',
+    labels: ['call_status', 'code'],
+  })
+  const ages = set.histogram({
+    name: 'rest_client_exec_plugin_certificate_rotation_age',
+    help: 'How old a certificate of the program that gives credentials was when another took its place, in seconds.',
+    buckets: PLUGIN_AGES,
+  })
+  let end = Infinity
+  set.readOne(
+    {
+      name: 'rest_client_exec_plugin_ttl_seconds',
+      help: 'How long the certificate of the program that gives credentials is good; without end when it gives none.',
+    },
+    () => (end - now()) / 1000,
+  )
+  return {
+    credentialPluginCall: ({ status, code }) => calls.inc({ call_status: status, code: String(code) }),
+    credentialPluginCertificate({ expiresAt, replacedAgeSeconds }) {
+      end = expiresAt
+      if (replacedAgeSeconds !== undefined) ages.observe(replacedAgeSeconds)
+    },
+  }
 }
 
 function createRestMetrics(set: MetricSet): Pick<ClientMetrics, 'clientRequest' | 'clientRetry' | 'clientWait'> {
@@ -69,17 +116,16 @@ function createRestMetrics(set: MetricSet): Pick<ClientMetrics, 'clientRequest' 
   }
 }
 
-function createSizeMetrics(
-  set: MetricSet,
-): Pick<ClientMetrics, 'clientSize' | 'credentialPluginCall' | 'podStatusReported'> {
+function createSizeMetrics(set: MetricSet): Pick<ClientMetrics, 'clientSize' | 'hostResolved' | 'podStatusReported'> {
   const size = (name: string, help: string) =>
     set.histogram({ name: `rest_client_${name}_size_bytes`, help, labels: ['host', 'verb'], buckets: SIZES })
   const requests = size('request', 'How large requests to the API server are.')
   const answers = size('response', 'How large its answers are.')
-  const calls = set.counter({
-    name: 'rest_client_exec_plugin_call_total',
-    help: 'Runs of the program that gives credentials, by how they ended.',
-    labels: ['call_status', 'code'],
+  const lookups = set.histogram({
+    name: 'rest_client_dns_resolution_duration_seconds',
+    help: 'How long it takes to look up the address of the API server.',
+    labels: ['host'],
+    buckets: LOOKUPS,
   })
   const reported = set.histogram({
     name: 'kubelet_pod_status_sync_duration_seconds',
@@ -91,7 +137,7 @@ function createSizeMetrics(
       requests.observe({ host, verb }, requestBytes)
       answers.observe({ host, verb }, responseBytes)
     },
-    credentialPluginCall: ({ status, code }) => calls.inc({ call_status: status, code: String(code) }),
+    hostResolved: ({ host, seconds }) => lookups.observe({ host }, seconds),
     podStatusReported: (seconds) => reported.observe(seconds),
   }
 }

@@ -12,7 +12,15 @@ import type { ProbeSeries } from './probe-metrics.ts'
 
 const series: ProbeSeries = { namespace: 'shop', pod: 'web', podUid: 'u', container: 'main', type: 'liveness' }
 const request = { method: 'GET', path: 'pods', serverType: 'readwrite', longRunning: false } as const
-const claim = { capacityBytes: 1, availableBytes: 2, usedBytes: 3, inodes: 4, inodesFree: 5, inodesUsed: 6 }
+const claim = {
+  capacityBytes: 1,
+  availableBytes: 2,
+  usedBytes: 3,
+  inodes: 4,
+  inodesFree: 5,
+  inodesUsed: 6,
+  isAbnormal: true,
+}
 
 const create = (change: Partial<MetricsSources> = {}) => createMetrics(createMetricSources(change))
 
@@ -36,6 +44,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.podRelist(0.1)
   metrics.runtimeEventsOpened(true)
   metrics.runtimeEvent(0.1)
+  metrics.runtimeLosesSupport('1.37.0')
   metrics.podRejected('OutOfcpu')
   metrics.podRestarted(true)
   metrics.podOrphaned()
@@ -48,6 +57,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.imageCollected('age')
   metrics.imageChecked('mustAuthenticate')
   metrics.imageVolume(true)
+  metrics.pullRecords({ pulled: 2, pulling: 1 })
   metrics.credentialPluginRun('acr', 0.1, true)
   metrics.podSeen(3)
   metrics.podWorkerPass('sync', 0.1)
@@ -71,6 +81,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.requestEnded(request, 0.1)
   metrics.webSocketRequest('exec')
   metrics.cgroupWork('create', 0.1)
+  metrics.memoryProtected({ guaranteedBytes: 1, burstableBytes: 2 })
   for (const step of ['pre_kubelet', 'pre_registration', 'registration', 'post_registration', 'whole'] as const)
     metrics.nodeStartup(step, 1)
   metrics.clientRequest({
@@ -84,6 +95,14 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.clientWait({ host: 'a:6443', verb: 'GET', seconds: 0.1 })
   metrics.clientSize({ host: 'a:6443', verb: 'GET', requestBytes: 0, responseBytes: 700 })
   metrics.credentialPluginCall({ status: 'no_error', code: 0 })
+  metrics.credentialPluginCertificate({ expiresAt: 20_000, replacedAgeSeconds: 700 })
+  metrics.hostResolved({ host: 'a:6443', seconds: 0.1 })
+  for (const kind of ['authn', 'authz'] as const) metrics.reviewAsked({ kind, code: '201', seconds: 0.1 })
+  metrics.tokenJudged({ isHit: true, seconds: 0.1 })
+  metrics.tokenFetch('begun')
+  metrics.tokenFetch('ok')
+  metrics.tokenWait(1)
+  metrics.clientCertificateSeen(3700)
   metrics.podStatusReported(0.1)
   metrics.serverCertificateRotated(3700)
   metrics.certificateRenewalFailed('client')
@@ -203,6 +222,7 @@ test('createMetrics() shows the usage of claims for as long as they exist', asyn
   assert.deepEqual(await linesOf(metrics, 'kubelet_volume_stats_'), [
     `kubelet_volume_stats_available_bytes${labels} 2`,
     `kubelet_volume_stats_capacity_bytes${labels} 1`,
+    `kubelet_volume_stats_health_status_abnormal${labels} 1`,
     `kubelet_volume_stats_inodes${labels} 4`,
     `kubelet_volume_stats_inodes_free${labels} 5`,
     `kubelet_volume_stats_inodes_used${labels} 6`,
@@ -353,4 +373,35 @@ test('createMetrics() counts requests, and forgets health checks when reset', as
   ])
   metrics.resetHealth()
   assert.deepEqual(await health(), [])
+})
+
+test('createMetrics() shows how long the certificate of a credential plugin is good: without end when there is none', async () => {
+  const metrics = create()
+  const ttl = () => linesOf(metrics, 'rest_client_exec_plugin_ttl_seconds')
+  assert.deepEqual(await ttl(), ['rest_client_exec_plugin_ttl_seconds +Inf'])
+  metrics.credentialPluginCertificate({ expiresAt: 22_500, replacedAgeSeconds: undefined })
+  assert.deepEqual(await ttl(), ['rest_client_exec_plugin_ttl_seconds 10'])
+  assert.deepEqual(await linesOf(metrics, 'rest_client_exec_plugin_certificate_rotation_age_count'), [
+    'rest_client_exec_plugin_certificate_rotation_age_count 0',
+  ])
+})
+
+test('createMetrics() counts certificates of pods by signer and state, and shows no plugins where there are none', async () => {
+  const states = ['fresh', 'denied', 'fresh'].map((state) => ({ signer: 's', state }))
+  const metrics = create({ podCertificates: () => states, credentialProvidersHash: undefined })
+  assert.deepEqual(await linesOf(metrics, 'kubelet_podcertificate_states'), [
+    'kubelet_podcertificate_states{signer_name="s",state="fresh"} 2',
+    'kubelet_podcertificate_states{signer_name="s",state="denied"} 1',
+  ])
+  assert.deepEqual(await linesOf(metrics, 'kubelet_credential_provider_config_info'), [])
+})
+
+test('createMetrics() says whether stats come from the runtime', async () => {
+  const sources = createMetricSources()
+  const provider = async (enabled: boolean) => {
+    const gates = () => [{ name: 'PodAndContainerStatsFromCRI', stage: 'ALPHA', enabled }]
+    return await linesOf(createMetrics({ ...sources, node: { ...sources.node, gates } }), 'kubelet_metrics_provider')
+  }
+  assert.deepEqual(await provider(true), ['kubelet_metrics_provider{provider="cri"} 1'])
+  assert.deepEqual(await provider(false), ['kubelet_metrics_provider{provider="cadvisor"} 1'])
 })

@@ -22,8 +22,15 @@ import type {
 import type { FailureMetrics, ProcessSources } from './process-metrics.ts'
 import { createSelinuxMetrics } from './selinux-metrics.ts'
 import type { SelinuxMetrics } from './selinux-metrics.ts'
-import { addClaimMetrics, addLogMetrics, createVolumeMetrics } from './volume-metrics.ts'
-import type { ClaimMetrics, ClaimUsage, LogUsage, VolumeCount, VolumeMetrics } from './volume-metrics.ts'
+import { addCertificateMetrics, addClaimMetrics, addLogMetrics, createVolumeMetrics } from './volume-metrics.ts'
+import type {
+  CertificateState,
+  ClaimMetrics,
+  ClaimUsage,
+  LogUsage,
+  VolumeCount,
+  VolumeMetrics,
+} from './volume-metrics.ts'
 import { createClientMetrics, createTracingMetrics } from './api-client-metrics.ts'
 import type { ClientMetrics, TracingMetrics } from './api-client-metrics.ts'
 import { createCpuMetrics, createPlacementCounters, createPlacementMetrics } from './placement-metrics.ts'
@@ -32,7 +39,9 @@ import { createCsiMetrics, createDeviceMetrics, createDraMetrics } from './drive
 import type { CsiMetrics, DeviceMetrics, DraMetrics } from './driver-metrics.ts'
 import { createHealthMetrics, createHttpMetrics, createNodeApiMetrics, createStreamMetrics } from './serving-metrics.ts'
 import type { HealthMetrics, HttpMetrics, NodeApiMetrics, StreamMetrics } from './serving-metrics.ts'
-import { createImageMetrics } from './image-metrics.ts'
+import { createAccessMetrics } from './access-metrics.ts'
+import type { AccessMetrics } from './access-metrics.ts'
+import { addProviderMetrics, createImageMetrics } from './image-metrics.ts'
 import type { ImageMetrics } from './image-metrics.ts'
 import { createPodLifeMetrics } from './pod-life-metrics.ts'
 import type { PodLifeMetrics } from './pod-life-metrics.ts'
@@ -68,6 +77,7 @@ export type AgentCounts = FailureMetrics &
   HttpMetrics &
   HealthMetrics &
   ClientMetrics &
+  AccessMetrics &
   NodeApiMetrics &
   StartupMetrics &
   StreamMetrics &
@@ -99,6 +109,9 @@ export interface MetricsSources extends ProcessSources {
   /** Claims of devices, by driver. */
   readonly resourceClaims: () => ReadonlyMap<string, number>
   readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
+  /** Of the files that name credential plugins; undefined when there are none. */
+  readonly credentialProvidersHash: string | undefined
+  readonly podCertificates: () => readonly CertificateState[]
 }
 
 export function createMetrics(sources: MetricsSources): AgentMetrics {
@@ -107,6 +120,8 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   addBuildMetrics(main, sources.version)
   addNodeMetrics(main, sources.node)
   addLogMetrics(main, sources.logUsages)
+  addProviderMetrics(main, sources.credentialProvidersHash)
+  addCertificateMetrics(main, sources.podCertificates)
   addStartTime(probes, sources.startedAt)
   addRegistryMetrics(main, [main, probes, health])
   const placement = createPlacementCounters(main)
@@ -128,7 +143,8 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createDraMetrics(main, sources.resourceClaims),
     ...createDeviceMetrics(main),
     ...createHttpMetrics(main),
-    ...createClientMetrics(main),
+    ...createClientMetrics(main, sources.node.now),
+    ...createAccessMetrics(main),
     ...createNodeApiMetrics(main, sources.plugins),
     ...createStartupMetrics(main),
     ...createStreamMetrics(main),

@@ -14,6 +14,8 @@ export interface ImageMetrics {
   imageCollected(reason: 'age' | 'space'): void
   /** Whether a pod may use an image that is there was found out: by the policy, by a record of its pull, or not at all. */
   imageChecked(result: 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate'): void
+  /** How many records of pulls there are: of those that ended, and of those that go on. */
+  pullRecords(records: { readonly pulled: number; readonly pulling: number }): void
   /** A credential plugin was run. */
   credentialPluginRun(plugin: string, seconds: number, failed: boolean): void
   /** A volume that is an image was brought, or could not be. */
@@ -38,6 +40,13 @@ const SIZES: readonly (readonly [number, string])[] = [
   [0, '0-10MB'],
 ]
 
+/** Which files name the credential plugins, by their hash; nothing where there are none. */
+export function addProviderMetrics(set: MetricSet, hash: string | undefined): void {
+  const name = 'kubelet_credential_provider_config_info'
+  const help = 'The files that name the credential plugins.'
+  set.read({ name, help, labels: ['hash'] }, () => (hash === undefined ? [] : [{ labels: { hash }, value: 1 }]))
+}
+
 export function createImageMetrics(set: MetricSet): ImageMetrics {
   const counter = <T extends string>(name: string, help: string, labels: readonly T[]) =>
     set.counter<T>({ name: `kubelet_${name}`, help, labels })
@@ -59,6 +68,7 @@ export function createImageMetrics(set: MetricSet): ImageMetrics {
   return {
     ...createPluginMetrics(set),
     ...createVolumeImageMetrics(set),
+    ...createRecordMetrics(set),
     imageEnsured: ({ policy, isPresent, isPulled }) =>
       requests.inc({
         pull_policy: policy.toLowerCase(),
@@ -87,6 +97,18 @@ function createPluginMetrics(set: MetricSet): Pick<ImageMetrics, 'credentialPlug
     credentialPluginRun(plugin_name, seconds, failed) {
       durations.observe({ plugin_name }, seconds)
       if (failed) errors.inc({ plugin_name })
+    },
+  }
+}
+
+function createRecordMetrics(set: MetricSet): Pick<ImageMetrics, 'pullRecords'> {
+  const gauge = (end: string, help: string) => set.gauge({ name: `kubelet_imagemanager_ondisk_${end}`, help })
+  const records = gauge('pulledrecords', 'Records of images that were pulled.')
+  const intents = gauge('pullintents', 'Records of images that are being pulled.')
+  return {
+    pullRecords({ pulled, pulling }) {
+      records.set(pulled)
+      intents.set(pulling)
     },
   }
 }

@@ -163,6 +163,8 @@ export function createEvictionMetrics(set: MetricSet): EvictionMetrics {
 /** What is timed of cgroups. */
 export interface CgroupMetrics {
   cgroupWork(operation: 'create' | 'update' | 'destroy', seconds: number): void
+  /** How much memory of pods is protected now. Parity: the gate MemoryQoS. */
+  memoryProtected(sums: { readonly guaranteedBytes: number; readonly burstableBytes: number }): void
 }
 
 export function createCgroupMetrics(set: MetricSet): CgroupMetrics {
@@ -171,5 +173,15 @@ export function createCgroupMetrics(set: MetricSet): CgroupMetrics {
     help: 'How long it takes to make, change or remove a cgroup.',
     labels: ['operation_type'],
   })
-  return { cgroupWork: (operation, seconds) => durations.observe({ operation_type: operation }, seconds) }
+  const protectedBytes = (kind: string, help: string) =>
+    set.gauge({ name: `kubelet_memory_qos_node_memory_${kind}_bytes`, help })
+  const min = protectedBytes('min', 'Memory that is never taken from Guaranteed pods.')
+  const low = protectedBytes('low', 'Memory that is taken from Burstable pods last.')
+  return {
+    cgroupWork: (operation, seconds) => durations.observe({ operation_type: operation }, seconds),
+    memoryProtected({ guaranteedBytes, burstableBytes }) {
+      min.set(guaranteedBytes)
+      low.set(burstableBytes)
+    },
+  }
 }

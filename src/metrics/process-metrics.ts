@@ -10,6 +10,10 @@ export interface LoopDelay {
 /** What the kernel knows of this process. */
 interface ProcessUsage {
   readonly virtualBytes: number
+  /** As much as the kernel counts when there is no limit. */
+  readonly virtualMaxBytes: number
+  readonly receivedBytes: number
+  readonly sentBytes: number
   readonly openFiles: number
   readonly maxFiles: number
 }
@@ -41,6 +45,18 @@ export function addProcessMetrics(set: MetricSet, { startedAt, loopDelay, usage 
   gauge('process_resident_memory_bytes', 'Resident memory of the agent.', () => process.memoryUsage.rss())
   if (usage !== undefined) {
     gauge('process_virtual_memory_bytes', 'Virtual memory of the agent.', () => usage().virtualBytes)
+    gauge(
+      'process_virtual_memory_max_bytes',
+      'How much virtual memory the agent may have.',
+      () => usage().virtualMaxBytes,
+    )
+    const counter = (name: string, help: string, read: () => number) => set.readCounter({ name, help }, read)
+    counter(
+      'process_network_receive_bytes_total',
+      'What came over the network of the agent.',
+      () => usage().receivedBytes,
+    )
+    counter('process_network_transmit_bytes_total', 'What left over the network of the agent.', () => usage().sentBytes)
     gauge('process_open_fds', 'Open files of the agent.', () => usage().openFiles)
     gauge('process_max_fds', 'How many files the agent may open.', () => usage().maxFiles)
   }

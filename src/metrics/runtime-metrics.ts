@@ -10,6 +10,8 @@ export interface RuntimeMetrics {
   podRelist(seconds: number): void
   /** A stream of events of the runtime stands, or could not be had. */
   runtimeEventsOpened(failed: boolean): void
+  /** A Kubernetes of this version will not work with the runtime any more. */
+  runtimeLosesSupport(version: string): void
   /** An event of the runtime came, so long after it happened. */
   runtimeEvent(ageSeconds: number): void
 }
@@ -39,8 +41,14 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
     name: 'kubelet_pleg_last_seen_seconds',
     help: 'When the last relist ended, in seconds since the epoch.',
   })
+  const losing = set.gauge({
+    name: 'kubelet_cri_losing_support',
+    help: 'The version of Kubernetes from which on the runtime is not supported.',
+    labels: ['version'],
+  })
   let lastEnd: number | undefined
   return {
+    runtimeLosesSupport: (version) => losing.inc({ version }),
     ...createEventMetrics(set),
     runtimeOperation(operation, seconds, failed) {
       operations.inc({ operation_type: operation })

@@ -46,6 +46,8 @@ export interface Settings {
   readonly imageServiceEndpoint: string
   /** The plugins that know credentials for registries. */
   readonly credentialProviders: readonly CredentialProvider[]
+  /** Of the files that name these; undefined when there are none. */
+  readonly credentialProvidersHash: string | undefined
   /** Fields that were set and that nothing follows from so far. */
   readonly notYetHonoured: readonly string[]
   /** To be logged by the caller, one line each. */
@@ -105,7 +107,7 @@ async function loadSettings(
   const config = toEffectiveConfiguration(sensible.config, flags, { gates, machine })
   const name = parseNodeName(flags.hostnameOverride, machine.hostname, { hasApi: !standalone })
   const addresses = parseNodeIps(flags.nodeIp)
-  const credentialProviders = await loadCredentialProviders(flags, files, gates)
+  const credentials = await loadCredentialProviders(flags, files, gates)
   const context = { config, given: withFlags, flags: ownFlags, gates, machine }
   const locate = (path: string) => locateFlag(given, path) ?? locateField(loaded.sources, path)
   const found = [...problems, ...name.problems, ...addresses.problems]
@@ -123,7 +125,8 @@ async function loadSettings(
     cgroupRoot: config.cgroupRoot === '' && config.cgroupsPerQOS ? '/' : config.cgroupRoot,
     imageServiceEndpoint:
       config.imageServiceEndpoint === '' ? config.containerRuntimeEndpoint : config.imageServiceEndpoint,
-    credentialProviders,
+    credentialProviders: credentials.providers,
+    credentialProvidersHash: credentials.hash,
     notYetHonoured: listNotYetHonoured(withFlags),
     warnings: [
       ...listFlagWarnings(given),

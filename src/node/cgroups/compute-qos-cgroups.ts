@@ -22,6 +22,19 @@ export interface QosSettings {
   readonly hugepageSizes: readonly string[]
 }
 
+/** How much memory of each class is protected; undefined where none can be. */
+export function computeProtectedMemory(
+  shares: readonly PodShare[],
+  { protectsMemory }: QosSettings,
+): { readonly guaranteedBytes: number; readonly burstableBytes: number } | undefined {
+  if (protectsMemory === undefined) return undefined
+  const sum = (qosClass: QosClass) =>
+    shares.reduce((total, share) => total + (share.qosClass === qosClass ? Number(share.memoryBytes) : 0), 0)
+  return protectsMemory
+    ? { guaranteedBytes: sum('Guaranteed'), burstableBytes: sum('Burstable') }
+    : { guaranteedBytes: 0, burstableBytes: 0 }
+}
+
 /** The values of the cgroups above pods: of all pods, and of the two classes that have one of their own. */
 export interface QosCgroups {
   readonly pods: CgroupValues

@@ -22,6 +22,7 @@ async function create(fields: string, driver: 'cgroupfs' | 'systemd' = 'cgroupfs
     pods: () => [],
     hasExclusiveCpus: () => false,
     onCgroupWork: () => {},
+    onProtected: () => {},
     events: { record: () => {} },
     environment: { DBUS_SYSTEM_BUS_ADDRESS: 'unix:path=/does/not/exist' },
     clock: new FakeClock(),

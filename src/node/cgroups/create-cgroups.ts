@@ -25,6 +25,7 @@ import { createPodCgroups } from './pod-cgroups.ts'
 import { measureDriver } from './measure-driver.ts'
 import type { OnCgroupWork } from './measure-driver.ts'
 import { QosCgroups } from './qos-cgroups.ts'
+import type { QosCgroupsDeps } from './qos-cgroups.ts'
 import { readPodCgroup } from './read-pod-cgroup.ts'
 import { runOwnCgroups } from './run-own-cgroups.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -41,6 +42,7 @@ export interface CreateCgroupsDeps {
   /** A container of this pod has exclusive CPUs. */
   readonly hasExclusiveCpus: (uid: PodUid) => boolean
   readonly onCgroupWork: OnCgroupWork
+  readonly onProtected: NonNullable<QosCgroupsDeps['onProtected']>
   readonly events: NodeEvents
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock

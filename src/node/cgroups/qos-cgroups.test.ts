@@ -48,6 +48,29 @@ describe('QosCgroups', () => {
     assert.deepEqual(driver.cgroups.get('/kubepods/besteffort'), { cpuShares: 2n, hugepageLimits: new Map() })
   })
 
+  test('report how much memory they protect, where memory can be', async () => {
+    const memory = (uid: string, amount: string, isGuaranteed: boolean) => {
+      const amounts = { cpu: '1', memory: amount }
+      const resources = { requests: amounts, ...(isGuaranteed && { limits: amounts }) }
+      return createPod({ metadata: { uid }, spec: { containers: [createContainer({ resources })] } })
+    }
+    for (const [protectsMemory, expected] of [
+      [true, [{ guaranteedBytes: 1024, burstableBytes: 3072 }]],
+      [false, [{ guaranteedBytes: 0, burstableBytes: 0 }]],
+      [undefined, []],
+    ] as const) {
+      const reported: unknown[] = []
+      const settings = { reserve: undefined, protectsMemory, hugepageSizes: [] }
+      const { qos, pods, clock, run } = setUp({ settings, onProtected: (sums) => void reported.push(sums) })
+      pods.push(memory('u-1', '1Ki', true), memory('u-2', '1Ki', false), memory('u-3', '2Ki', false))
+      await qos.start()
+      const end = run()
+      await clock.advance(0)
+      assert.deepEqual(reported, expected)
+      await end()
+    }
+  })
+
   test('stay as they are until all pods are known', async () => {
     let known: readonly Pod[] | undefined
     const { qos, driver, clock, run } = setUp({ pods: () => known })

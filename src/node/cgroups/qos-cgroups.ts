@@ -6,7 +6,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { CgroupDriver } from './cgroup-driver.ts'
 import type { CgroupValues } from '../../model/resources/cgroup-values.ts'
-import { computePodShare, computeQosCgroups } from './compute-qos-cgroups.ts'
+import { computePodShare, computeProtectedMemory, computeQosCgroups } from './compute-qos-cgroups.ts'
 import type { PodShare, QosSettings } from './compute-qos-cgroups.ts'
 
 export interface QosCgroupsDeps {
@@ -16,6 +16,8 @@ export interface QosCgroupsDeps {
   /** All pods that run or are about to, with their actual resources; undefined while some of them are not known yet. */
   readonly pods: () => readonly Pod[] | undefined
   readonly memoryUsage: (cgroup: string) => bigint | undefined
+  /** So much memory is protected now. */
+  readonly onProtected?: (sums: NonNullable<ReturnType<typeof computeProtectedMemory>>) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -86,6 +88,11 @@ export class QosCgroups {
     try {
       for (const [cgroup, values] of this.#values(pods)) await this.#write(cgroup, values)
       this.#failed = false
+      const sums = computeProtectedMemory(
+        pods.map((pod) => this.#shareOf(pod)),
+        this.#deps.settings,
+      )
+      if (sums !== undefined) this.#deps.onProtected?.(sums)
     } catch (error) {
       if (!this.#failed) this.#deps.log.warn('cannot update the cgroups of the QoS classes, will try again', { error })
       this.#failed = true

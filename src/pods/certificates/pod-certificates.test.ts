@@ -182,6 +182,26 @@ describe('PodCertificates', () => {
     ])
   })
 
+  test('has a state for metrics, from the first question to the end', async (t) => {
+    const { api, clock, certificates, get, requested, issue } = start(t)
+    const states = () => certificates.states().map(({ signer, state }) => `${signer} ${state}`)
+    const first = get()
+    await requested(1)
+    assert.deepEqual(states(), ['example.com/signer not_yet_issued'])
+    issue()
+    await first
+    assert.deepEqual(states(), ['example.com/signer fresh'])
+    await clock.advance(HOUR_MS / 2 + 600_001)
+    assert.deepEqual(states(), ['example.com/signer overdue_for_refresh'])
+    await clock.advance(HOUR_MS / 2)
+    assert.deepEqual(states(), ['example.com/signer expired'])
+    const second = get(1)
+    await requested(2)
+    api.answer({ conditions: [{ type: 'Denied', status: 'True', reason: 'R', message: 'm' }] })
+    await assert.rejects(second)
+    assert.deepEqual(states(), ['example.com/signer denied'], 'the other one is forgotten')
+  })
+
   test('forgets those that no volume asks for any more', async (t) => {
     const { clock, certificates, get, requested, issue } = start(t)
     const first = get(0)

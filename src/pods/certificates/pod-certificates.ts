@@ -34,13 +34,20 @@ export interface PodCredentials {
   readonly chainPem: string
 }
 
+/** How many certificates of a signer are in a state, by the names of the Go kubelet. */
+export interface CertificateCount {
+  readonly signer: string
+  readonly state: 'not_yet_issued' | 'fresh' | 'overdue_for_refresh' | 'expired' | 'denied' | 'failed'
+}
+
 interface Entry {
+  readonly signer: string
   readonly wakeup: Wakeup
   credentials: (PodCredentials & { readonly refreshAt: number; readonly notAfter: number }) | undefined
   /** The request under way; never rejects. */
   asking: Promise<void> | undefined
   /** For good: the signer does not want this pod. */
-  refusal: string | undefined
+  refusal: { readonly state: 'denied' | 'failed'; readonly text: string } | undefined
   /** For now. */
   problem: string
   reported: 'nothing' | 'overdue' | 'expired'
@@ -70,13 +77,19 @@ export class PodCertificates {
     return this.#entries.size
   }
 
+  /** The state of each certificate that a volume asks for. */
+  states(): readonly CertificateCount[] {
+    const now = this.#deps.clock.now()
+    return [...this.#entries.values()].map((entry) => ({ signer: entry.signer, state: stateOf(entry, now) }))
+  }
+
   /** Fails while there is none, and for good when the signer refused. */
   async get(wanted: WantedPodCertificate, signal: AbortSignal): Promise<PodCredentials> {
     const { clock } = this.#deps
     this.#sweep()
     const { namespace, name, uid } = wanted.pod.metadata
     const key = JSON.stringify([namespace, name, uid, wanted.volume, wanted.index])
-    const entry = this.#entries.getOrInsertComputed(key, () => createEntry())
+    const entry = this.#entries.getOrInsertComputed(key, () => createEntry(wanted.source.signerName))
     entry.askedAt = clock.monotonic()
     const isDue = entry.credentials === undefined || clock.now() >= entry.credentials.refreshAt
     if (isDue && entry.refusal === undefined) entry.asking ??= this.#ask(entry, wanted)
@@ -85,7 +98,7 @@ export class PodCertificates {
       const { asking } = entry
       await withDeadline(limit, (late) => waitForShared(asking, late), signal)
     }
-    if (entry.refusal !== undefined) throw new Error(`Cannot have a certificate for the pod: ${entry.refusal}`)
+    if (entry.refusal !== undefined) throw new Error(`Cannot have a certificate for the pod: ${entry.refusal.text}`)
     if (entry.credentials === undefined) throw new Error(`Cannot have a certificate for the pod: ${entry.problem}`)
     this.#reportLateness(entry, wanted.pod)
     return entry.credentials
@@ -122,7 +135,8 @@ export class PodCertificates {
       return
     }
     const { kind, reason, message } = outcome
-    entry.refusal = `the signer said ${kind}: ${reason}: ${message}`
+    const state = kind === 'Denied' ? 'denied' : 'failed'
+    entry.refusal = { state, text: `the signer said ${kind}: ${reason}: ${message}` }
     const result = `${kind === 'Denied' ? 'was denied' : 'failed'}, reason="${reason}", message="${message}"`
     const text = `PodCertificateRequest ${namespace}/${created.metadata?.name ?? ''} ${result}`
     events.record(wanted.pod, { type: 'Warning', reason: kind, message: text })
@@ -205,8 +219,16 @@ export class PodCertificates {
   }
 }
 
-function createEntry(): Entry {
+function stateOf({ refusal, credentials }: Entry, now: number): CertificateCount['state'] {
+  if (refusal !== undefined) return refusal.state
+  if (credentials === undefined) return 'not_yet_issued'
+  if (now > credentials.notAfter) return 'expired'
+  return now > credentials.refreshAt + OVERDUE_MS ? 'overdue_for_refresh' : 'fresh'
+}
+
+function createEntry(signer: string): Entry {
   return {
+    signer,
     wakeup: new Wakeup(),
     credentials: undefined,
     asking: undefined,

@@ -95,7 +95,9 @@ describe('findCgroupDriver()', () => {
   for (const [name, runtimeConfig, expected] of answers) {
     test(`is ${name}: ${expected}`, async () => {
       const { deps } = await setUp({ runtimeConfig })
-      assert.equal(await findCgroupDriver(deps, never), expected)
+      let isOld = false
+      assert.equal(await findCgroupDriver({ ...deps, onOld: () => (isOld = true) }, never), expected)
+      assert.equal(isOld, name.endsWith('cannot tell'))
     })
   }
 
@@ -106,7 +108,10 @@ describe('findCgroupDriver()', () => {
       return await fail('Unknown')()
     }
     const { deps, clock } = await setUp({ runtimeConfig })
-    const found = assert.rejects(findCgroupDriver(deps, never), /Cannot ask the runtime for its cgroup driver/)
+    const found = assert.rejects(
+      findCgroupDriver({ ...deps, onOld: () => {} }, never),
+      /Cannot ask the runtime for its cgroup driver/,
+    )
     await clock.advance(4000)
     await found
     assert.equal(asked, 3)

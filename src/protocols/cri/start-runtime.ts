@@ -49,7 +49,7 @@ export async function startRuntime(
 
 /** The cgroup driver that the runtime uses, or the configured one when the runtime does not report it. */
 export async function findCgroupDriver(
-  { client, settings, clock, log }: StartDeps,
+  { client, settings, onOld, clock, log }: StartDeps & { readonly onOld: () => void },
   signal: AbortSignal,
 ): Promise<'cgroupfs' | 'systemd'> {
   const configured = settings.config.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs'
@@ -61,6 +61,7 @@ export async function findCgroupDriver(
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (error instanceof CriCallError && error.code === 'Unimplemented') {
+        onOld()
         log.info('runtime does not report its cgroup driver, using the configured one', { cgroupDriver: configured })
         return configured
       }

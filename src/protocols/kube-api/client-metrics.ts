@@ -26,3 +26,14 @@ export interface PluginCall {
   readonly status: 'no_error' | 'plugin_execution_error' | 'plugin_not_found_error' | 'client_internal_error'
   readonly code: number
 }
+
+/** A certificate that a credential plugin gave: rest_client_exec_plugin_ttl_seconds and rest_client_exec_plugin_certificate_rotation_age. */
+export interface PluginCertificate {
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+  /** How old the one before it was; undefined for the first. */
+  readonly replacedAgeSeconds: number | undefined
+}
+
+/** A name was looked up to connect: rest_client_dns_resolution_duration_seconds. */
+export type OnHostResolved = (lookup: { readonly host: string; readonly seconds: number }) => void

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { countAccess } from '../../../test/fakes/counted-access.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import { AccessReviews } from './access-reviews.ts'
@@ -15,16 +16,19 @@ function setUp(allowed: boolean) {
       return Promise.resolve({ status: { allowed } } as T)
     },
   }
-  const deps = { client, clock, random: () => 0, nodeName: 'node-1', allowedTtlMs: 300_000, deniedTtlMs: 30_000 }
-  return { asked, clock, reviews: new AccessReviews(deps, never) }
+  const { metrics, counted } = countAccess()
+  const ttls = { allowedTtlMs: 300_000, deniedTtlMs: 30_000 }
+  const deps = { client, metrics, clock, random: () => 0, nodeName: 'node-1', ...ttls }
+  return { asked, counted, clock, reviews: new AccessReviews(deps, never) }
 }
 
 const caller = { name: 'jane', uid: '1', groups: ['ops'], extra: { k: ['v'] } }
 const question = { verb: 'get', subresource: 'log' }
 
 test('AccessReviews asks about one part of the node', async () => {
-  const { asked, reviews } = setUp(true)
+  const { asked, counted, reviews } = setUp(true)
   assert.equal(await reviews.isAllowed(caller, question, never), true)
+  assert.deepEqual(counted, ['authz 201 0'])
   assert.deepEqual(asked, [
     {
       method: 'POST',

@@ -53,6 +53,7 @@ export class AccessReviews {
   async #ask(spec: object, key: string, signal: AbortSignal): Promise<boolean> {
     const { allowedTtlMs, deniedTtlMs } = this.#deps
     const review = {
+      kind: 'authz' as const,
       path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
       body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
     }

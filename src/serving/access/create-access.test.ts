@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { selfSigned } from '../../../test/fixtures/self-signed.ts'
+import { countAccess } from '../../../test/fakes/counted-access.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { loadFields, loadSettings } from '../../../test/fakes/load-settings.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
@@ -13,7 +14,7 @@ import type { Settings } from '../../model/config/load-configuration.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 
 const { signal } = new AbortController()
-const deps = { clock: new FakeClock(), log: silentLogger, random: () => 0 }
+const deps = { metrics: countAccess().metrics, clock: new FakeClock(), log: silentLogger, random: () => 0 }
 
 function createRequest(headers: Readonly<Record<string, string>> = {}): IncomingMessage {
   return { headers, rawHeaders: [], method: 'GET', socket: {} } as unknown as IncomingMessage

@@ -5,6 +5,7 @@ import { hostConfigFiles } from '../../system/files/config-files.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { AccessReviews } from './access-reviews.ts'
 import { ClientAuthorities } from './client-authorities.ts'
+import type { AccessMetrics } from '../../metrics/access-metrics.ts'
 import { createAdmit } from './create-admit.ts'
 import { createClientAuthenticator } from './create-client-authenticator.ts'
 import { createAuthorizer } from './create-authorizer.ts'
@@ -17,6 +18,7 @@ export interface CreateAccessDeps {
   readonly settings: Pick<Settings, 'access' | 'config' | 'gates' | 'nodeName'>
   /** Undefined on a node without an API server. */
   readonly client: Pick<KubeClient, 'send'> | undefined
+  readonly metrics: AccessMetrics
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
@@ -32,7 +34,7 @@ export interface Access {
 
 /** Builds what decides about requests. Questions to the API server end with the lifetime. */
 export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal): Promise<Access> {
-  const { settings, clock, log, random } = deps
+  const { settings, metrics, clock, log, random } = deps
   const { access, config } = settings
   const readFile = (path: string, maxBytes: number) => hostConfigFiles.readFile(path, maxBytes)
   const authorities =
@@ -43,6 +45,7 @@ export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal
     ? new TokenReviews(
         {
           client: need(deps.client, 'authentication'),
+          metrics,
           clock,
           random,
           cacheTtlMs: config.authentication.webhook.cacheTTL,
@@ -50,20 +53,31 @@ export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal
         lifetime,
       )
     : undefined
-  const authenticate = createClientAuthenticator({ authorities, tokens, anonymous: access.anonymous, clock, log })
+  const authenticate = createClientAuthenticator({
+    authorities,
+    tokens,
+    metrics,
+    anonymous: access.anonymous,
+    clock,
+    log,
+  })
   const authorize = createAuthorizer(toMode(deps, lifetime), log)
   const isFollowed = settings.gates.enabled('ReloadKubeletClientCAFile')
   const follow = isFollowed && authorities ? (signal: AbortSignal) => authorities.run(signal) : undefined
   return { admit: createAdmit({ authenticate, authorize }), authorities, follow }
 }
 
-function toMode({ settings, client, clock, random }: CreateAccessDeps, lifetime: AbortSignal): AuthorizationMode {
+function toMode(
+  { settings, client, metrics, clock, random }: CreateAccessDeps,
+  lifetime: AbortSignal,
+): AuthorizationMode {
   const { access, config, nodeName } = settings
   if (access.authorization !== 'Webhook') return { kind: access.authorization }
   const { cacheAuthorizedTTL, cacheUnauthorizedTTL } = config.authorization.webhook
   const reviews = new AccessReviews(
     {
       client: need(client, 'authorization'),
+      metrics,
       clock,
       random,
       nodeName,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { countAccess } from '../../../test/fakes/counted-access.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { createClientAuthenticator } from './create-client-authenticator.ts'
@@ -24,7 +25,8 @@ function create(anonymous: boolean, withTokens = true) {
       return Promise.resolve(token === 'good' ? validCredential({ name: 'bot', groups: [] }) : invalidCredential('no'))
     },
   }
-  const deps = { authorities: undefined, clock: new FakeClock(), log: silentLogger, anonymous }
+  const { metrics } = countAccess()
+  const deps = { authorities: undefined, metrics, clock: new FakeClock(), log: silentLogger, anonymous }
   return createClientAuthenticator({ ...deps, tokens: withTokens ? tokens : undefined })
 }
 

@@ -9,6 +9,7 @@ import { ABSENT, invalidCredential } from './credential-result.ts'
 import type { CredentialResult } from './credential-result.ts'
 import { findHeaderToken, findSubprotocolToken, withoutToken } from './find-bearer-token.ts'
 import type { BearerToken } from './find-bearer-token.ts'
+import type { AccessMetrics } from '../../metrics/access-metrics.ts'
 import type { TokenReviews } from './token-reviews.ts'
 
 export interface ClientAuthenticatorDeps {
@@ -18,6 +19,7 @@ export interface ClientAuthenticatorDeps {
   readonly tokens: Pick<TokenReviews, 'authenticate'> | undefined
   /** A client without credentials is let through as anonymous. */
   readonly anonymous: boolean
+  readonly metrics: Pick<AccessMetrics, 'clientCertificateSeen'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -30,18 +32,23 @@ export type AuthenticateClient = (request: IncomingMessage, signal: AbortSignal)
  * before; but who showed something that is not good is never anonymous.
  */
 export function createClientAuthenticator(deps: ClientAuthenticatorDeps): AuthenticateClient {
-  const { authorities, tokens, anonymous, clock, log } = deps
+  const { authorities, tokens, anonymous, metrics, clock, log } = deps
+  const readCertificate = (request: IncomingMessage): CredentialResult => {
+    if (authorities === undefined) return ABSENT
+    const now = clock.now()
+    const presented = readPeerCertificate(request)
+    const result = authenticatePeerCertificate(presented, authorities.certificates, now)
+    const [own] = presented.chain
+    if (result.kind === 'valid' && own !== undefined)
+      metrics.clientCertificateSeen((own.validToDate.getTime() - now) / 1000)
+    return result
+  }
   const readToken = async (found: BearerToken, signal: AbortSignal): Promise<CredentialResult> => {
     if (found.kind === 'broken') return invalidCredential(found.why)
     return found.kind === 'absent' || tokens === undefined ? ABSENT : await tokens.authenticate(found.token, signal)
   }
   const ways: readonly ((request: IncomingMessage, signal: AbortSignal) => Promise<CredentialResult>)[] = [
-    (request) =>
-      Promise.resolve(
-        authorities === undefined
-          ? ABSENT
-          : authenticatePeerCertificate(readPeerCertificate(request), authorities.certificates, clock.now()),
-      ),
+    (request) => Promise.resolve(readCertificate(request)),
     ...(tokens === undefined
       ? []
       : [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { countAccess } from '../../../test/fakes/counted-access.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
@@ -28,14 +29,15 @@ function setUp(...answers: readonly (object | Error)[]) {
       return answer as T
     },
   }
-  const reviews = new TokenReviews({ client, clock, random: () => 0.5, cacheTtlMs: TTL_MS }, never)
+  const { metrics, counted } = countAccess()
+  const reviews = new TokenReviews({ client, clock, random: () => 0.5, cacheTtlMs: TTL_MS, metrics }, never)
   const ask = async (token = 'secret') => {
     const result = reviews.authenticate(token, never)
     result.catch(() => {})
     await clock.advance(10)
     return await result
   }
-  return { asked, clock, reviews, ask }
+  return { asked, counted, clock, reviews, ask }
 }
 
 describe('TokenReviews', () => {
@@ -85,15 +87,19 @@ describe('TokenReviews', () => {
 
   test('tries again when no real answer came, and remembers no failure', async () => {
     const busy = new KubeApiError('busy', { code: 503, reason: '', retryAfterSeconds: 1 })
-    const { asked, clock, reviews, ask } = setUp(new KubeUnreachableError('gone'), busy, YES)
+    const { asked, counted, clock, reviews, ask } = setUp(new KubeUnreachableError('gone'), busy, YES)
     const result = reviews.authenticate('secret', never)
     await clock.advance(10 + 550 + 10 + 825 + 10)
     assert.deepEqual([await result, asked.length], [BOT, 3])
+    const tries = ['authn <error> 0.01', 'authn 503 0.01', 'authn 201 0.01']
+    assert.deepEqual(counted.splice(0), ['wait 1', 'fetch begun', ...tries, 'fetch ok', 'wait -1', 'miss'])
     const broken = setUp(new KubeApiError('no', { code: 403, reason: 'Forbidden' }))
     await assert.rejects(broken.ask(), /no/)
     await assert.rejects(broken.ask(), /no/)
     assert.equal(broken.asked.length, 2)
+    assert.deepEqual(broken.counted.slice(2, 4), ['authn 403 0.01', 'fetch error'])
     assert.deepEqual(await ask(), BOT)
+    assert.deepEqual(counted, ['hit'])
   })
 
   test('gives up after five tries', async () => {
@@ -108,7 +114,10 @@ describe('TokenReviews', () => {
   test('gives up when the API server is silent', async () => {
     const clock = new FakeClock()
     const client = { send: () => new Promise<never>(() => {}) }
-    const reviews = new TokenReviews({ client, clock, random: () => 0, cacheTtlMs: TTL_MS }, never)
+    const reviews = new TokenReviews(
+      { client, clock, random: () => 0, cacheTtlMs: TTL_MS, metrics: countAccess().metrics },
+      never,
+    )
     const result = assert.rejects(reviews.authenticate('t', never), /no end after 30000 ms/)
     await clock.advance(30_000)
     await result

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import type { AccessMetrics } from '../../metrics/access-metrics.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 import { invalidCredential, validCredential } from './credential-result.ts'
 import type { CredentialResult } from './credential-result.ts'
@@ -9,6 +10,7 @@ import { SharedLookups } from './shared-lookups.ts'
 export interface TokenReviewsDeps extends ReviewDeps {
   /** How long an answer holds, yes or no. */
   readonly cacheTtlMs: number
+  readonly metrics: ReviewDeps['metrics'] & Pick<AccessMetrics, 'tokenJudged' | 'tokenFetch' | 'tokenWait'>
 }
 
 interface TokenReview {
@@ -43,21 +45,50 @@ export class TokenReviews {
   /** Fails when the API server gave no answer. */
   async authenticate(token: string, signal: AbortSignal): Promise<CredentialResult> {
     const key = createHmac('sha256', this.#key).update(token).digest('base64')
+    const { clock, metrics } = this.#deps
+    const startedAt = clock.monotonic()
     const known = this.#answers.get(key)
-    if (known !== undefined) return known
-    return await this.#lookups.find(
-      key,
-      async (s) => {
-        const answer = await this.#ask(token, s)
-        this.#answers.set(key, answer, this.#deps.cacheTtlMs)
-        return answer
-      },
-      signal,
-    )
+    try {
+      return known ?? (await this.#lookUp(key, token, signal))
+    } finally {
+      metrics.tokenJudged({ isHit: known !== undefined, seconds: (clock.monotonic() - startedAt) / 1000 })
+    }
+  }
+
+  async #lookUp(key: string, token: string, signal: AbortSignal): Promise<CredentialResult> {
+    const { metrics, cacheTtlMs } = this.#deps
+    metrics.tokenWait(1)
+    try {
+      return await this.#lookups.find(
+        key,
+        async (s) => {
+          const answer = await this.#fetch(token, s)
+          this.#answers.set(key, answer, cacheTtlMs)
+          return answer
+        },
+        signal,
+      )
+    } finally {
+      metrics.tokenWait(-1)
+    }
+  }
+
+  async #fetch(token: string, signal: AbortSignal): Promise<CredentialResult> {
+    const { metrics } = this.#deps
+    metrics.tokenFetch('begun')
+    let end: 'ok' | 'error' = 'error'
+    try {
+      const answer = await this.#ask(token, signal)
+      end = 'ok'
+      return answer
+    } finally {
+      metrics.tokenFetch(end)
+    }
   }
 
   async #ask(token: string, signal: AbortSignal): Promise<CredentialResult> {
     const review = {
+      kind: 'authn' as const,
       path: '/apis/authentication.k8s.io/v1/tokenreviews',
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
     }

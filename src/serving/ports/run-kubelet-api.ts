@@ -55,7 +55,7 @@ export async function runKubeletApi(deps: RunKubeletApiDeps, signal: AbortSignal
   await using group = new TaskGroup(signal)
   const { config } = settings
   const { client, certificates, random, observed, containers, verbosity } = api
-  const access = await createAccess({ settings, client, clock, log, random }, group.signal)
+  const access = await createAccess({ settings, client, metrics, clock, log, random }, group.signal)
   const routes = createKubeletRoutes({
     switches: toSwitches(settings),
     open,

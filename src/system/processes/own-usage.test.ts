@@ -7,6 +7,8 @@ test('readOwnUsage() reads what this process uses', () => {
   const before = readOwnUsage()
   assert.ok(before.virtualBytes > 10 * 1024 * 1024)
   assert.ok(before.maxFiles > before.openFiles)
+  assert.ok(before.virtualMaxBytes >= before.virtualBytes)
+  assert.ok(Number.isInteger(before.receivedBytes) && Number.isInteger(before.sentBytes))
   const file = openSync('/dev/null', 'r')
   assert.equal(readOwnUsage().openFiles, before.openFiles + 1)
   closeSync(file)

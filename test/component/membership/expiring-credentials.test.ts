@@ -62,7 +62,13 @@ async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; 
     {
       settings,
       environment: process.env,
-      metrics: { client: { request() {}, waited() {}, sized() {} }, certificate, pluginCall() {} },
+      metrics: {
+        client: { request() {}, waited() {}, sized() {} },
+        certificate,
+        pluginCall() {},
+        pluginCertificate() {},
+        hostResolved() {},
+      },
       giveUp: (error) => assert.fail(error),
       tracer: undefined,
       clock: systemClock,

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { ClientAuthorities } from '../../../src/serving/access/client-authorities.ts'
 import { createAdmit } from '../../../src/serving/access/create-admit.ts'
+import { countAccess } from '../../fakes/counted-access.ts'
 import { createClientAuthenticator } from '../../../src/serving/access/create-client-authenticator.ts'
 import { createAuthorizer } from '../../../src/serving/access/create-authorizer.ts'
 import type { AuditEntry } from '../../../src/serving/http/audit.ts'
@@ -80,6 +81,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
     authorities,
     tokens: options.tokens,
     anonymous,
+    metrics: countAccess().metrics,
     clock,
     log: silentLogger,
   })

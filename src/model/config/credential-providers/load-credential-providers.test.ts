@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { loadSettings, problemsOf } from '../../../../test/fakes/load-settings.ts'
 
@@ -20,6 +21,16 @@ const token = {
 }
 
 describe('loadCredentialProviders()', () => {
+  test('has the hash of its files that the Go kubelet shows, and none without files', async () => {
+    const text = file([provider()])
+    const { credentialProvidersHash } = await loadSettings(FLAGS, { '/p': text })
+    const prefix = Buffer.alloc(8)
+    prefix.writeUInt32BE(text.length, 4)
+    const hash = createHash('sha256').update(prefix).update(text).digest('hex')
+    assert.equal(credentialProvidersHash, `sha256:${hash}`)
+    assert.equal((await loadSettings([])).credentialProvidersHash, undefined)
+  })
+
   for (const version of ['v1', 'v1beta1', 'v1alpha1']) {
     test(`reads ${version}`, async () => {
       const text = file([provider({ args: ['get'], env: [{ name: 'A', value: 'b' }] })], version)

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { ConfigError, type ConfigProblem } from '../config-error.ts'
 import type { ConfigFiles } from '../files/config-files.ts'
 import { toPlain, type Json } from '../files/json-value.ts'
 import { nearestLine } from '../files/parse-document.ts'
-import { readConfigFile, type FileHeader } from '../files/read-config-file.ts'
+import { LARGEST_FILE_BYTES, readConfigFile, type FileHeader } from '../files/read-config-file.ts'
 import type { FeatureGates } from '../gates/feature-gates.ts'
 import { object, objectList } from '../kinds/collection-kinds.ts'
 import type { Decoded } from '../kinds/field.ts'
@@ -21,6 +22,13 @@ export type CredentialProvider = GivenProvider & {
   readonly defaultCacheDuration: number
   /** The file to run. */
   readonly program: string
+}
+
+/** All credential plugins. */
+export interface CredentialProviders {
+  readonly providers: readonly CredentialProvider[]
+  /** Of the files that name them; undefined when there are none. */
+  readonly hash: string | undefined
 }
 
 const GROUP = 'kubelet.config.k8s.io'
@@ -45,26 +53,32 @@ export async function loadCredentialProviders(
   flags: ProviderFlags,
   files: ConfigFiles,
   gates: FeatureGates,
-): Promise<readonly CredentialProvider[]> {
+): Promise<CredentialProviders> {
   const { imageCredentialProviderConfig: config, imageCredentialProviderBinDir: folder } = flags
-  if (config === '' && folder === '') return []
+  if (config === '' && folder === '') return { providers: [], hash: undefined }
   if (config === '' || folder === '') {
     const [missing, given] = config === '' ? [CONFIG_FLAG, FOLDER_FLAG] : [FOLDER_FLAG, CONFIG_FLAG]
     throw new ConfigError([{ path: missing, value: undefined, rule: `expected a path, because ${given} is given` }])
   }
   const problems: ConfigProblem[] = []
   const providers: GivenProvider[] = []
+  const hash = createHash('sha256')
   for (const path of await listFiles(config, files)) {
     const found = await readProviders(path, files, { gates, taken: providers.map(({ name }) => name) })
     providers.push(...found.providers)
     problems.push(...found.problems)
+    const content = await files.readFile(path, LARGEST_FILE_BYTES)
+    hash.update(toLengthPrefix(content)).update(content)
   }
   if (problems.length > 0) throw new ConfigError(problems)
-  // What is missing was reported above.
-  return (providers as CredentialProvider[]).map((provider) => ({
-    ...provider,
-    program: `${folder.replace(/\/+$/, '')}/${provider.name}`,
-  }))
+  return {
+    // What is missing was reported above.
+    providers: (providers as CredentialProvider[]).map((provider) => ({
+      ...provider,
+      program: `${folder.replace(/\/+$/, '')}/${provider.name}`,
+    })),
+    hash: `sha256:${hash.digest('hex')}`,
+  }
 }
 
 async function readProviders(
@@ -95,6 +109,13 @@ async function readProviders(
   table.check({ providers }, '', findings)
   findProviderProblems(providers, { ...context, problem })
   return { providers, problems }
+}
+
+/** So that no two lists of files have the same hash. */
+function toLengthPrefix({ byteLength }: Uint8Array): Uint8Array {
+  const prefix = Buffer.alloc(8)
+  prefix.writeBigUInt64BE(BigInt(byteLength))
+  return prefix
 }
 
 async function listFiles(path: string, files: ConfigFiles): Promise<readonly string[]> {

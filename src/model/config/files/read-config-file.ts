@@ -5,7 +5,7 @@ import { toPlain } from './json-value.ts'
 import { parseDocument, type ParsedDocument } from './parse-document.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
-const LARGEST_FILE_BYTES = 10 * 1024 * 1024
+export const LARGEST_FILE_BYTES = 10 * 1024 * 1024
 
 /** The kind of a configuration file and the versions of it that we know. */
 export interface FileHeader {

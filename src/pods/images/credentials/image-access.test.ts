@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { countImages } from '../../../../test/fakes/counted-images.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import type { RecordFolder } from '../../../system/files/record-folder.ts'
@@ -51,6 +52,19 @@ function make(policy: VerificationPolicy | undefined = 'NeverVerifyPreloadedImag
 }
 
 describe('ImageAccess', () => {
+  test('counts the records on the disk', async () => {
+    const [pulled, pulling] = [new FakeFolder(), new FakeFolder()]
+    const { metrics, counted } = countImages()
+    const policy = 'NeverVerifyPreloadedImages' as const
+    const deps = { policy, allowlist: [], pulled, pulling, clock: new FakeClock(), log: silentLogger }
+    const access = new ImageAccess({ ...deps, metrics })
+    await access.recover(async () => undefined)
+    await access.begin(named.image)
+    await access.succeed(named, undefined)
+    await access.prune(new Set(), Infinity)
+    assert.deepEqual(counted, ['records 0 0', 'records 0 1', 'records 1 0', 'records 0 0'])
+  })
+
   test('writes what the Go kubelet writes', async () => {
     const { pulled, pulling, access } = make()
     await access.begin(named.image)

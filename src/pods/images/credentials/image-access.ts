@@ -72,6 +72,7 @@ export class ImageAccess {
     this.#pulls.set(image, (this.#pulls.get(image) ?? 0) + 1)
     try {
       await this.#deps.pulling.write(toFileName(image), formatPullIntent(image))
+      await this.#count()
     } catch (error) {
       await this.fail(image)
       throw error
@@ -94,6 +95,7 @@ export class ImageAccess {
     }
     this.#pulls.delete(image)
     await this.#try('cannot forget the begin of a pull', image, () => this.#deps.pulling.remove(toFileName(image)))
+    await this.#count()
   }
 
   /** After a start: pulls that the last agent did not see end get a record which opens the image to no pod. */
@@ -105,6 +107,7 @@ export class ImageAccess {
       const ref = await findRef(image)
       if (ref === undefined || (await this.#record({ image, ref }, undefined))) await pulling.remove(name)
     })
+    await this.#count()
   }
 
   /** Removes the records of images that are gone; one that was written after `before` may be of an image that came since. */
@@ -117,6 +120,15 @@ export class ImageAccess {
     await this.#forEach(pulled, 'cannot remove the record of a pull', async (name) => {
       const text = known.has(name) ? undefined : await pulled.read(name)
       if (text !== undefined && Date.parse(parsePullRecord(text).lastUpdatedTime) < second) await pulled.remove(name)
+    })
+    await this.#count()
+  }
+
+  async #count(): Promise<void> {
+    const { pulled, pulling, metrics } = this.#deps
+    if (metrics === undefined) return
+    await this.#try('cannot count the records of pulls', 'all', async () => {
+      metrics.pullRecords({ pulled: (await pulled.names()).length, pulling: (await pulling.names()).length })
     })
   }
 

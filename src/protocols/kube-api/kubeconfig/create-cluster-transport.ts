@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { PluginCall } from '../client-metrics.ts'
+import type { OnHostResolved, PluginCall, PluginCertificate } from '../client-metrics.ts'
 import type { Trust } from '../transport/connector.ts'
 import { createTransport } from '../transport/create-transport.ts'
 import type { CredentialsProvider } from '../transport/kube-credentials.ts'
@@ -24,6 +24,8 @@ export interface ClusterTransportDeps {
   /** For proxies, DISABLE_HTTP2, and for programs that give credentials. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly onPluginCall?: (call: PluginCall) => void
+  readonly onPluginCertificate?: (given: PluginCertificate) => void
+  readonly onHostResolved?: OnHostResolved
   /** The client certificate of the file is shown although its time is over. */
   readonly onEnded?: (ended: EndedCertificate) => void
   readonly tasks: Pick<TaskGroup, 'run' | 'signal'>

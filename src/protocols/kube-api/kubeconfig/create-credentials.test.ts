@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
+import { createCertificate } from '../../../../test/builders/create-certificate.ts'
 import { selfSigned } from '../../../../test/fixtures/self-signed.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
-import type { PluginCall } from '../client-metrics.ts'
+import type { PluginCall, PluginCertificate } from '../client-metrics.ts'
 import { createCredentials } from './create-credentials.ts'
 import type { ExecPlugin, KubeconfigUser } from './kubeconfig.ts'
 
@@ -24,6 +25,7 @@ function setUp(user: Partial<KubeconfigUser>) {
   const files = new Map<string, string>()
   const runs: ProcessRequest[] = []
   const calls: PluginCall[] = []
+  const certificates: PluginCertificate[] = []
   let answer: ProcessResult = { exitCode: 0, stdout: '', stderr: '' }
   const credentials = createCredentials(
     { ...nobody, ...user },
@@ -40,6 +42,7 @@ function setUp(user: Partial<KubeconfigUser>) {
         return answer
       },
       onPluginCall: (call) => void calls.push(call),
+      onPluginCertificate: (given) => void certificates.push(given),
       clusterInfo: async () => ({ server: 'https://api' }),
       environment: { PATH: '/bin' },
       signal: never,
@@ -55,7 +58,7 @@ function setUp(user: Partial<KubeconfigUser>) {
         : JSON.stringify({ apiVersion: plugin.apiVersion, kind: 'ExecCredential', status })
     answer = { exitCode, stdout, stderr: 'secret words' }
   }
-  return { clock, files, runs, calls, credentials, headers, say }
+  return { clock, files, runs, calls, certificates, credentials, headers, say }
 }
 
 describe('createCredentials()', () => {
@@ -114,6 +117,32 @@ describe('createCredentials()', () => {
     assert.deepEqual(await credentials.current(never), first)
     files.set('/pem', `${good}\n`)
     assert.equal((await credentials.current(never)).certificate?.keyPem, `${good}\n`)
+  })
+
+  test('reports the certificate of a program, and how old the one before it was', async () => {
+    const { clock, certificates, headers, say } = setUp({ login: { kind: 'exec', plugin } })
+    const answer = (clientCertificateData: string) => {
+      const expirationTimestamp = new Date(clock.now() + 1000).toISOString()
+      say({ clientCertificateData, clientKeyData: 'key', expirationTimestamp })
+    }
+    const [first, second] = [
+      await createCertificate(clock.now(), 60_000),
+      await createCertificate(clock.now() + 5000, 60_000),
+    ]
+    answer(first.certificatePem)
+    await headers()
+    await clock.advance(10_000)
+    answer(second.certificatePem)
+    await headers()
+    await clock.advance(10_000)
+    answer(second.certificatePem)
+    await headers()
+    assert.deepEqual(
+      certificates.map(({ replacedAgeSeconds }) => replacedAgeSeconds),
+      // They begin five minutes before they are made.
+      [undefined, 310],
+    )
+    assert.ok(certificates.every(({ expiresAt }) => expiresAt > clock.now()))
   })
 
   test('runs a program without a shell, passes it the cluster, and keeps its answer until that ends', async () => {

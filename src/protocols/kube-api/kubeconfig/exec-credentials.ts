@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { waitForShared } from '../../../base/async/wait-for-shared.ts'
-import type { PluginCall } from '../client-metrics.ts'
+import { X509Certificate } from 'node:crypto'
+import type { PluginCall, PluginCertificate } from '../client-metrics.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
 import type { KubeCredentials } from '../transport/kube-credentials.ts'
 import type { ExecPlugin } from './kubeconfig.ts'
@@ -19,6 +20,7 @@ export interface ExecCredentialsDeps {
   readonly clock: Clock
   /** Called after each run. */
   readonly onPluginCall?: (call: PluginCall) => void
+  readonly onPluginCertificate?: (given: PluginCertificate) => void
 }
 
 interface Kept {
@@ -37,6 +39,8 @@ export class ExecCredentials {
   readonly #deps: ExecCredentialsDeps
   #kept: Kept | undefined
   #running: Promise<KubeCredentials> | undefined
+  /** The last certificate that it gave. */
+  #shown: { readonly pem: string; readonly validFrom: number } | undefined
 
   constructor(deps: ExecCredentialsDeps) {
     this.#deps = deps
@@ -79,8 +83,24 @@ export class ExecCredentials {
     const { credentials, expiresAt } = parseExecAnswer(result.stdout, plugin.apiVersion, (problem) =>
       this.#fault(problem),
     )
+    this.#reportCertificate(credentials)
     this.#kept = { credentials, until: expiresAt ?? Infinity }
     return credentials
+  }
+
+  /** One that cannot be read is the server's to refuse. */
+  #reportCertificate({ certificate }: KubeCredentials): void {
+    const { onPluginCertificate, clock } = this.#deps
+    if (onPluginCertificate === undefined || certificate === undefined) return
+    if (certificate.certificatePem === this.#shown?.pem) return
+    const leaf = parseLeaf(certificate.certificatePem)
+    if (leaf === undefined) return
+    const replaced = this.#shown?.validFrom
+    this.#shown = { pem: certificate.certificatePem, validFrom: leaf.validFromDate.getTime() }
+    onPluginCertificate({
+      expiresAt: leaf.validToDate.getTime(),
+      replacedAgeSeconds: replaced === undefined ? undefined : (clock.now() - replaced) / 1000,
+    })
   }
 
   async #execInfo(): Promise<string> {
@@ -93,6 +113,14 @@ export class ExecCredentials {
     const { command, installHint } = this.#deps.plugin
     const hint = installHint === '' ? '' : `\n${installHint}`
     return new KubeconfigError(`Cannot get credentials from the program "${command}": ${problem}${hint}`)
+  }
+}
+
+function parseLeaf(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    return undefined
   }
 }
 

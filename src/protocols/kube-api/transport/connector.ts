@@ -7,6 +7,7 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { request } from '../../../base/builtin/http.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import { withDeadline } from '../../../base/async/deadline.ts'
+import type { OnHostResolved } from '../client-metrics.ts'
 import type { ClientCertificate } from './kube-credentials.ts'
 import { BrokenConnectionError } from './transport.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
@@ -23,6 +24,7 @@ export interface ConnectorDeps {
   readonly serverName: string | undefined
   readonly readTrust: () => Promise<Trust>
   readonly proxy: URL | undefined
+  readonly onHostResolved?: OnHostResolved
   readonly clock: Clock
 }
 
@@ -69,10 +71,11 @@ export class Connector {
 
   async #open(options: ConnectOptions, signal: AbortSignal): Promise<Socket> {
     const { clock, proxy, server } = this.#deps
+    const resolved = this.#createLookupReport(proxy ?? server)
     const trust = this.isPlain ? undefined : await this.#deps.readTrust()
     const socket = await withDeadline(
       { clock, ms: REACH_MS, what: 'the connection' },
-      (until) => (proxy === undefined ? reach(server, until) : reachThrough(proxy, server, until)),
+      (until) => (proxy === undefined ? reach(server, resolved, until) : reachThrough(proxy, server, resolved, until)),
       signal,
     )
     socket.setNoDelay(true)
@@ -84,6 +87,14 @@ export class Connector {
       (until) => shakeHands({ ...secure, socket }, until),
       signal,
     )
+  }
+
+  /** An address is not looked up. */
+  #createLookupReport(url: URL): () => void {
+    const { clock, onHostResolved } = this.#deps
+    const startedAt = clock.monotonic()
+    if (isIP(hostOf(url)) !== 0) return () => {}
+    return () => onHostResolved?.({ host: url.host, seconds: (clock.monotonic() - startedAt) / 1000 })
   }
 
   #toTls(trust: Trust, { certificate, protocols }: ConnectOptions): ConnectionOptions {
@@ -113,8 +124,9 @@ function portOf(url: URL): number {
   return Number(url.port || (url.protocol === 'https:' ? 443 : 80))
 }
 
-async function reach(url: URL, signal: AbortSignal): Promise<Socket> {
+async function reach(url: URL, onResolved: () => void, signal: AbortSignal): Promise<Socket> {
   const socket = connectTcp({ host: hostOf(url), port: portOf(url) })
+  socket.once('lookup', onResolved)
   await orDestroy(socket, once(socket, 'connect', { signal }))
   return socket
 }
@@ -129,8 +141,8 @@ async function shakeHands(options: ConnectionOptions, signal: AbortSignal): Prom
 }
 
 /** Asks a proxy for a tunnel. */
-async function reachThrough(proxy: URL, server: URL, signal: AbortSignal): Promise<Socket> {
-  const plain = await reach(proxy, signal)
+async function reachThrough(proxy: URL, server: URL, onResolved: () => void, signal: AbortSignal): Promise<Socket> {
+  const plain = await reach(proxy, onResolved, signal)
   const host = hostOf(proxy)
   const toProxy =
     proxy.protocol === 'https:'
