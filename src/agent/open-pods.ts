@@ -95,6 +95,7 @@ export async function openPods(stages: Stages, hub: Hints) {
       accounts: createPodAccounts(objects),
       tracer,
       volumeImages: () => registry.views().flatMap(({ pod }) => listVolumeImages(pod)),
+      observedImages: () => observer.images(),
     },
     tasks.signal,
   )

@@ -51,6 +51,7 @@ export async function openRuntime(base: Base, hub: Hints) {
   const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
   const health = new RuntimeHealth({ client, clock, log, onChange: () => hub.runtimeChanged() })
   const onDemand = settings.gates.enabled('PLEGOnDemandRelist')
+  const relists = new RelistHealth({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
   const observer = new Observer(
     {
       runtime: calls,
@@ -58,10 +59,10 @@ export async function openRuntime(base: Base, hub: Hints) {
       clock,
       onChange: (uid) => hub.podObserved(uid),
       onRefresh: (ms) => metrics.podRelist(ms / 1000),
+      onOmitted: (ids) => relists.omitted(ids),
     },
     tasks.signal,
   )
-  const relists = new RelistHealth({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
   const allocations = await loadAllocations(base)
   // Before anything is reported of the node, so that it does not seem to fail at each start of the agent.
   await health.check(tasks.signal)

@@ -15,6 +15,7 @@ export class FakeCriScript {
   readonly #failures = new Map<CriMethod, Failure>()
   readonly #delays = new Map<CriMethod, number>()
   readonly #replies = new Map<CriMethod, object>()
+  readonly #changes = new Map<CriMethod, (reply: object) => object>()
   readonly #held = new Map<CriMethod, Promise<void>>()
 
   constructor(clock: Clock) {
@@ -46,6 +47,15 @@ export class FakeCriScript {
     this.#replies.set(method, reply as object)
   }
 
+  /** The true answers of a method are changed in this way. */
+  alter<M extends CriMethod>(method: M, change: (reply: CriResponse<M>) => object): void {
+    this.#changes.set(method, change as (reply: object) => object)
+  }
+
+  altered(method: CriMethod, reply: object): object {
+    return this.#changes.get(method)?.(reply) ?? reply
+  }
+
   replyTo(method: CriMethod): object | undefined {
     return this.#replies.get(method)
   }
@@ -55,6 +65,7 @@ export class FakeCriScript {
     this.#failures.delete(method)
     this.#delays.delete(method)
     this.#replies.delete(method)
+    this.#changes.delete(method)
   }
 
   /** What comes before a call is answered. */

@@ -216,7 +216,8 @@ export class FakeCri implements AsyncDisposable {
     if (handler === undefined || absent) {
       throw new FakeCriError('UNIMPLEMENTED', `unknown method ${method}`)
     }
-    return responseType.fromPartial(await handler(call.request, cancel.signal))
+    const reply = responseType.fromPartial(await handler(call.request, cancel.signal))
+    return responseType.fromPartial(this.script.altered(method, reply))
   }
 
   #streamEvents(method: 'getContainerEvents' | 'containerdEvents', call: ServerWritableStream<object, object>): void {

@@ -13,9 +13,15 @@ export async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (r
   const fake = await FakeCri.start({ clock, images: [FAKE_IMAGE] })
   const client = createCriClient({ runtimeEndpoint: fake.endpoint, requestTimeoutMs: 1000, clock, log: silentLogger })
   const changes: string[] = []
+  const omitted: string[] = []
   const controller = new AbortController()
   const observer = new Observer(
-    { runtime: wrap(client), clock, onChange: (uid) => void changes.push(uid) },
+    {
+      runtime: wrap(client),
+      clock,
+      onChange: (uid) => void changes.push(uid),
+      onOmitted: (ids) => void omitted.push(...ids),
+    },
     controller.signal,
   )
   return {
@@ -23,6 +29,8 @@ export async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (r
     clock,
     observer,
     changes,
+    /** What lists left out. */
+    omitted,
     /** The calls since this was last read. */
     calls: () => fake.called.splice(0).map(({ method }) => method),
     async [Symbol.asyncDispose]() {

@@ -63,6 +63,7 @@ async function setUp(t: TestContext, plugins: string, fields: object) {
     findSecret: async () => undefined,
     accounts: createPodAccounts(objects),
     volumeImages: () => [],
+    observedImages: () => [],
     metrics: countImages().metrics,
     tracer: noTracer,
     clock,

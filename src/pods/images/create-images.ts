@@ -37,6 +37,8 @@ export interface ImagesDeps {
   readonly accounts: PodAccounts
   /** Images that volumes of pods name. */
   readonly volumeImages: () => readonly string[]
+  /** Images of observed containers. */
+  readonly observedImages: () => readonly string[]
   readonly metrics: ImageMetrics
   readonly tracer: Tracer
   readonly clock: Clock
@@ -76,7 +78,7 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
 }
 
 function createCollector(
-  { settings, host, calls, volumeImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
+  { settings, host, calls, volumeImages, observedImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
   access: ImageAccess,
 ) {
   const { config } = settings
@@ -93,6 +95,7 @@ function createCollector(
     calls,
     volumeImages,
     byHandler: settings.gates.enabled('RuntimeClassInImageCriApi'),
+    observedImages,
     readSpace: (path) => host.readSpace(path),
     onRemaining,
     metrics,

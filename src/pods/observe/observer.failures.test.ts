@@ -36,6 +36,35 @@ describe('Observer, when the runtime fails,', () => {
     assert.deepEqual([...observer.uids()].sort(), [ONE, TWO])
   })
 
+  for (const short of ['empty', 'cut short'] as const) {
+    test(`keeps what lists leave out that are ${short}, and hears of changes meanwhile`, async () => {
+      await using world = await observing()
+      const { fake, observer, changes, omitted } = world
+      const sandboxes = [ONE, TWO].map((uid) => addSandbox(fake, uid))
+      const [first = '', second = ''] = sandboxes.map((sandbox) => addRunning(fake, sandbox, 'main'))
+      await observer.relist()
+      changes.length = 0
+      const keep = (entries: readonly object[]) => (short === 'empty' ? [] : entries.slice(0, 1))
+      fake.script.alter('listPodSandbox', ({ items }) => ({ items: keep(items) }))
+      fake.script.alter('listContainers', ({ containers }) => ({ containers: keep(containers) }))
+      await observer.relist()
+      await observer.refresh(TWO)
+      assert.deepEqual([changes, observer.uids().toSorted()], [[], [ONE, TWO]])
+      assert.ok(omitted.includes(second))
+      fake.exitContainer(second, 3)
+      await observer.relist()
+      assert.deepEqual(
+        observer.get(TWO)?.containers.map(({ id, state, exitCode, name }) => ({ id, state, exitCode, name })),
+        [{ id: second, state: 'exited', exitCode: 3, name: 'main' }],
+      )
+      fake.runtime.removeContainer(second)
+      fake.runtime.stopSandbox(sandboxes[1] ?? '')
+      fake.runtime.removeSandbox(sandboxes[1] ?? '')
+      await observer.relist()
+      assert.deepEqual([observer.uids(), observer.ownerOf(first)], [[ONE], ONE])
+    })
+  }
+
   test('keeps what it knows when the lists fail', async () => {
     await using world = await observing()
     const { fake, observer, clock } = world

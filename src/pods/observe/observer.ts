@@ -16,6 +16,8 @@ export interface ObserverDeps {
   readonly onDemand?: boolean
   /** What the runtime has of this pod is not what it was. */
   readonly onChange: (uid: PodUid) => void
+  /** The lists left these parts out, although the runtime has them. */
+  readonly onOmitted?: (ids: readonly string[]) => void
   /** Called after each refresh of a single pod with how long it took. */
   readonly onRefresh?: (ms: number) => void
 }
@@ -64,6 +66,12 @@ export class Observer {
 
   uids(): readonly PodUid[] {
     return [...this.#entries].filter(([, { pod }]) => pod !== undefined).map(([uid]) => uid)
+  }
+
+  /** What containers were made of, by the names that the runtime gives it. */
+  images(): readonly string[] {
+    const pods = [...this.#entries.values()].flatMap(({ pod }) => pod ?? [])
+    return pods.flatMap(({ containers }) => containers.flatMap(({ image, imageRef }) => [image, imageRef]))
   }
 
   /** The pod to which a container or sandbox belongs. */
@@ -120,7 +128,7 @@ export class Observer {
         this.#deps.runtime.listContainers({}, this.#signal),
       ])
       const listed = groupByPod(sandboxes.items, containers.containers)
-      for (const uid of this.#entries.keys()) if (!listed.has(uid)) this.#store(uid, undefined, read)
+      for (const uid of this.uids()) if (!listed.has(uid)) listed.set(uid, nothingOf(uid))
       const waiting = [...listed.values()]
       const work = async () => {
         for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -144,9 +152,8 @@ export class Observer {
         this.#deps.runtime.listPodSandbox({ filter: { labelSelector } }, this.#signal),
         this.#deps.runtime.listContainers({ filter: { labelSelector } }, this.#signal),
       ])
-      const listed = groupByPod(sandboxes.items, containers.containers).get(uid)
-      if (listed === undefined) this.#store(uid, undefined, read)
-      else await this.#complete(listed, read, this.#signal)
+      const listed = groupByPod(sandboxes.items, containers.containers).get(uid) ?? nothingOf(uid)
+      await this.#complete(listed, read, this.#signal)
       this.#deps.onRefresh?.(this.#deps.clock.monotonic() - startedAt)
       return this.get(uid)
     })
@@ -160,12 +167,13 @@ export class Observer {
 
   async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
     const isOutdated = this.#outdated.delete(listed.uid)
-    const ends = this.get(listed.uid)
-    const before = { known: isOutdated ? undefined : ends, ends, now: this.#deps.clock.monotonic() }
-    const pod = await readPod(this.#deps.runtime, listed, before, signal).catch((error: unknown) => {
+    const known = this.get(listed.uid)
+    const before = { known, isOutdated, now: this.#deps.clock.monotonic() }
+    const { pod, omitted } = await readPod(this.#deps.runtime, listed, before, signal).catch((error: unknown) => {
       if (isOutdated) this.#outdated.add(listed.uid)
       throw error
     })
+    if (omitted.length > 0) this.#deps.onOmitted?.(omitted)
     const isEmpty = pod.sandboxes.length === 0 && pod.containers.length === 0
     this.#store(listed.uid, isEmpty ? undefined : pod, read)
   }
@@ -212,6 +220,11 @@ function groupByPod(sandboxes: readonly PodSandbox[], containers: readonly Conta
   for (const sandbox of sandboxes) podOf(sandbox.labels)?.sandboxes.push(sandbox)
   for (const container of containers) podOf(container.labels)?.containers.push(container)
   return pods
+}
+
+/** A pod that the lists do not have: what was known of it is asked for. */
+function nothingOf(uid: PodUid): { uid: PodUid; sandboxes: PodSandbox[]; containers: Container[] } {
+  return { uid, sandboxes: [], containers: [] }
 }
 
 function* partIds(pod: ObservedPod | undefined): Generator<string> {

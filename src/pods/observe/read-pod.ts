@@ -24,29 +24,55 @@ export interface ListedPod {
 
 /** What was known before. */
 interface KnownPod {
-  /** Undefined when all of it has to be read again. */
   readonly known: ObservedPod | undefined
-  /** Also then it is known which containers had ended. */
-  readonly ends: ObservedPod | undefined
+  /** What is known may be wrong although no state changed: all of it has to be read again. */
+  readonly isOutdated: boolean
   /** On the monotonic clock. */
   readonly now: number
 }
 
+/** A pod as it was read, and what the lists left out although the runtime has it. */
+export interface ReadPod {
+  readonly pod: ObservedPod
+  readonly omitted: readonly string[]
+}
+
 /**
  * Completes what the lists say of a pod. Only parts whose state changed since the last read are asked for: the rest of what a status
- * holds does not change while the state stays.
+ * holds does not change while the state stays. A part that was there and is not listed is gone only if the runtime does not know its id
+ * either: a list that is empty or cut short restarts and loses nothing.
  */
 export async function readPod(
   runtime: RuntimeView,
   listed: ListedPod,
   before: KnownPod,
   signal: AbortSignal,
-): Promise<ObservedPod> {
+): Promise<ReadPod> {
   const { known } = before
-  const [sandboxes, containers] = await Promise.all([
-    Promise.all(listed.sandboxes.map((sandbox) => readSandbox(runtime, sandbox, known, signal))),
+  const unlistedSandboxes = unlisted(known?.sandboxes ?? [], listed.sandboxes)
+  const unlistedContainers = unlisted(known?.containers ?? [], listed.containers)
+  const [sandboxes, containers, keptSandboxes, keptContainers] = await Promise.all([
+    Promise.all(listed.sandboxes.map((sandbox) => readSandbox(runtime, sandbox, before, signal))),
     Promise.all(listed.containers.map((container) => readContainer(runtime, container, before, signal))),
+    Promise.all(unlistedSandboxes.map((sandbox) => confirmSandbox(runtime, sandbox, signal))),
+    Promise.all(unlistedContainers.map((container) => confirmContainer(runtime, container, before.now, signal))),
   ])
+  const kept = [...keptSandboxes, ...keptContainers].filter((part) => part !== undefined)
+  return {
+    pod: toPod(listed, known, {
+      sandboxes: [...sandboxes, ...keptSandboxes],
+      containers: [...containers, ...keptContainers],
+    }),
+    omitted: kept.map(({ id }) => id),
+  }
+}
+
+interface Parts {
+  readonly sandboxes: readonly (ObservedSandbox | undefined)[]
+  readonly containers: readonly (ObservedContainer | undefined)[]
+}
+
+function toPod(listed: ListedPod, known: ObservedPod | undefined, { sandboxes, containers }: Parts): ObservedPod {
   const labels = listed.sandboxes[0]?.labels ?? listed.containers[0]?.labels
   return {
     uid: listed.uid,
@@ -61,14 +87,44 @@ export async function readPod(
   }
 }
 
+function unlisted<T extends { readonly id: string }>(known: readonly T[], listed: readonly { readonly id: string }[]) {
+  const ids = new Set(listed.map(({ id }) => id))
+  return known.filter(({ id }) => !ids.has(id))
+}
+
+async function confirmSandbox(
+  runtime: RuntimeView,
+  before: ObservedSandbox,
+  signal: AbortSignal,
+): Promise<ObservedSandbox | undefined> {
+  const reply = await unlessGone(runtime.podSandboxStatus({ podSandboxId: before.id }, signal))
+  if (reply?.status === undefined) return undefined
+  const now = toObservedSandbox(reply.status)
+  return now.ready === before.ready ? before : now
+}
+
+async function confirmContainer(
+  runtime: RuntimeView,
+  before: ObservedContainer,
+  now: number,
+  signal: AbortSignal,
+): Promise<ObservedContainer | undefined> {
+  const reply = await unlessGone(runtime.containerStatus({ containerId: before.id }, signal))
+  if (reply?.status === undefined) return undefined
+  if (hasListedState(before, reply.status.state)) return before
+  const { status } = reply
+  const endSeenAt = before.endSeenAt > 0 ? before.endSeenAt : now
+  return toObservedContainer({ labels: status.labels, podSandboxId: before.sandboxId }, status, endSeenAt)
+}
+
 async function readSandbox(
   runtime: RuntimeView,
   listed: PodSandbox,
-  known: ObservedPod | undefined,
+  { known, isOutdated }: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedSandbox | undefined> {
   const before = known?.sandboxes.find(({ id }) => id === listed.id)
-  if (before !== undefined && before.ready === isReady(listed)) return before
+  if (!isOutdated && before !== undefined && before.ready === isReady(listed)) return before
   const reply = await unlessGone(runtime.podSandboxStatus({ podSandboxId: listed.id }, signal))
   return reply?.status === undefined ? undefined : toObservedSandbox(reply.status)
 }
@@ -76,13 +132,13 @@ async function readSandbox(
 async function readContainer(
   runtime: RuntimeView,
   listed: Container,
-  { known, ends, now }: KnownPod,
+  { known, isOutdated, now }: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedContainer | undefined> {
   const before = known?.containers.find(({ id }) => id === listed.id)
-  if (before !== undefined && hasListedState(before, listed.state)) return before
+  if (!isOutdated && before !== undefined && hasListedState(before, listed.state)) return before
   const reply = await unlessGone(runtime.containerStatus({ containerId: listed.id }, signal))
-  const endSeenAt = ends?.containers.find(({ id }) => id === listed.id)?.endSeenAt ?? 0
+  const endSeenAt = before?.endSeenAt ?? 0
   return reply?.status === undefined
     ? undefined
     : toObservedContainer(listed, reply.status, endSeenAt > 0 ? endSeenAt : now)

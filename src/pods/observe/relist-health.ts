@@ -17,6 +17,9 @@ export class RelistHealth {
   readonly #deps: RelistHealthDeps
   #lastAt: number
   #isBlind = false
+  #isShort = false
+  /** Since the last relist. */
+  #omissions = 0
 
   constructor(deps: RelistHealthDeps) {
     this.#deps = deps
@@ -30,6 +33,15 @@ export class RelistHealth {
     if (error === undefined) metrics.relist(ms / 1000, clock.now())
     else if (!this.#isBlind) log.warn('cannot relist the runtime, will try again', { error })
     this.#isBlind = error !== undefined
+    this.#isShort = this.#omissions > 0
+    this.#omissions = 0
+  }
+
+  /** The runtime left out of its lists what it has. It is reported once, until a relist was complete again. */
+  omitted(ids: readonly string[]): void {
+    this.#omissions += ids.length
+    if (!this.#isShort) this.#deps.log.warn('the lists of the runtime are not complete, all pods are kept', { ids })
+    this.#isShort = true
   }
 
   /** Why the node is not ready. */

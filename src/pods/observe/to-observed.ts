@@ -31,12 +31,13 @@ function toContainerState(state: ContainerState): ObservedContainer['state'] {
 }
 
 /**
- * A start that ended with its caller: the agent died while the runtime was at it. The runtime calls that an exit, but nothing ran, and
- * a pod that runs once must not count as failed for it.
+ * A start that ended with its caller: the agent died while the runtime was at it. The runtime calls that an exit, but as long as it had not
+ * even created the task nothing ran, and a pod that runs once must not count as failed for it. Later the program may have begun, and what may
+ * have run does not run again unless its restart policy says so.
  */
 function isInterruptedStart({ state, startedAt, reason, message }: ContainerStatus): boolean {
   const failed = state === ContainerState.CONTAINER_EXITED && startedAt === 0n && reason === 'StartError'
-  return failed && /context canceled|signal: killed/.test(message)
+  return failed && /failed to create containerd task: .*(context canceled|signal: killed)/.test(message)
 }
 
 /** Does a list show the state that an instance is known in? */
@@ -46,7 +47,11 @@ export function hasListedState(known: ObservedContainer, listed: ContainerState)
 }
 
 /** One container from its entry in the list and its status; if it has ended, then since `endSeenAt` for us. */
-export function toObservedContainer(listed: Container, status: ContainerStatus, endSeenAt: number): ObservedContainer {
+export function toObservedContainer(
+  listed: Pick<Container, 'labels' | 'podSandboxId'>,
+  status: ContainerStatus,
+  endSeenAt: number,
+): ObservedContainer {
   const interrupted = isInterruptedStart(status)
   const state = interrupted ? 'created' : toContainerState(status.state)
   const linux = status.user?.linux

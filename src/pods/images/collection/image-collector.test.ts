@@ -17,6 +17,7 @@ describe('ImageCollector', () => {
   let images: FakeCriImages
   let used: string[]
   let volumes: string[]
+  let observed: string[]
   let space: { capacityBytes: number; availableBytes: number }
   let stuck: Set<string>
   let events: string[]
@@ -29,6 +30,7 @@ describe('ImageCollector', () => {
     images = new FakeCriImages()
     used = []
     volumes = []
+    observed = []
     space = { capacityBytes: 1000, availableBytes: 0 }
     stuck = new Set()
     events = []
@@ -67,6 +69,7 @@ describe('ImageCollector', () => {
       },
       policy,
       volumeImages: () => volumes,
+      observedImages: () => observed,
       readSpace: async (path) => {
         assert.equal(path, '/images')
         return space
@@ -97,9 +100,12 @@ describe('ImageCollector', () => {
 
   test('leaves images of containers, of volumes, of sandboxes, pinned and new ones', async () => {
     images = new FakeCriImages()
-    for (const name of ['used', 'volume', 'sandbox', 'gone']) images.add(`r.example/${name}:1`, { size: 100n })
+    for (const name of ['used', 'observed', 'volume', 'sandbox', 'gone'])
+      images.add(`r.example/${name}:1`, { size: 100n })
     images.add('r.example/pinned:1', { pinned: true })
     used = ['used']
+    // A list that is cut short does not have its container.
+    observed = [idOf('observed')]
     volumes = ['r.example/volume:1']
     sandboxImage = 'r.example/sandbox:1'
     const collector = makeCollector()
@@ -107,7 +113,7 @@ describe('ImageCollector', () => {
     await clock.advance(200_000)
     images.add('r.example/new:1')
     await assert.rejects(collector.collect(never), { name: 'ImageGarbageError' })
-    assert.deepEqual(tags(), ['used', 'volume', 'sandbox', 'pinned', 'new'])
+    assert.deepEqual(tags(), ['used', 'observed', 'volume', 'sandbox', 'pinned', 'new'])
     assert.deepEqual(events, [
       "Warning FreeDiskSpaceFailed Insufficient free disk space on the node's image filesystem (100% of 1000 B used). Failed to free sufficient space by deleting unused images (freed 100 bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.",
     ])

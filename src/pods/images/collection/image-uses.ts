@@ -9,6 +9,8 @@ export interface ImageUsesDeps {
   readonly volumeImages: () => readonly string[]
   /** The runtime keeps an image for each handler that pulled it, and each copy is used or unused by itself. */
   readonly byHandler?: boolean
+  /** Images of the containers that were observed: a list of the runtime that is cut short frees none of them. */
+  readonly observedImages: () => readonly string[]
 }
 
 interface Use {
@@ -39,20 +41,27 @@ export class ImageUses {
 
   /** All images of the node, read now. */
   async observe(now: number, signal: AbortSignal): Promise<readonly KnownImage[]> {
-    const { calls, volumeImages } = this.#deps
+    const { calls, volumeImages, observedImages } = this.#deps
     const [{ images }, { containers }, sandboxImage] = await Promise.all([
       calls.listImages({}, signal),
       calls.listContainers({}, signal),
       readSandboxImage(calls, signal),
     ])
+    const refs = containers.map(({ imageRef, imageId, image }) => ({
+      image,
+      ids: [imageRef, imageId, image?.image ?? ''],
+    }))
     const used = new Set(
-      containers.flatMap(({ imageRef, imageId, image }) => {
+      refs.flatMap(({ image, ids }) => {
         const runtimeHandler = this.#handlerOf(image)
-        return [imageRef, imageId, image?.image ?? ''].map((id) => imageKey({ id, runtimeHandler }))
+        return ids.map((id) => imageKey({ id, runtimeHandler }))
       }),
     )
-    for (const name of volumeImages()) {
-      for (const { spec } of images) used.add(imageKey({ id: toFullName(name), runtimeHandler: this.#handlerOf(spec) }))
+    const listed = new Set(refs.flatMap(({ ids }) => ids))
+    const unlisted = observedImages().filter((ref) => !listed.has(ref))
+    // Of which handler they are is not known: every copy is kept.
+    for (const name of [...unlisted, ...volumeImages().map(toFullName)]) {
+      for (const { spec } of images) used.add(imageKey({ id: name, runtimeHandler: this.#handlerOf(spec) }))
     }
     const pinned = sandboxImage === undefined ? [] : [toFullName(sandboxImage)]
     const known = images.map((image) => this.#toKnown(image, { used, pinned }, now))
