@@ -16,6 +16,8 @@ const config: KnipConfig = {
     'test/component/api-server/storm-child.ts',
     'test/e2e/lab/prepare-images.ts',
     'test/fakes/run-fake-csi-driver.ts',
+    'test/faults/frame-proxy.ts',
+    'test/faults/main.ts',
     'tools/*.{ts,mjs}',
   ],
   project: ['src/**/*.ts!', '!src/**/*.test.ts!', 'test/**/*.ts', 'tools/**/*.ts'],

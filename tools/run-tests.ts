@@ -1,13 +1,9 @@
 /** Every test there is, the ones on real containerd included. */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import process from 'node:process'
-import { IMAGE_STORE } from '../test/e2e/lab/image-store.ts'
 import { runGate } from './run-check.ts'
 import { runTests, unitTests } from './run-node-tests.ts'
 import type { TestGroup } from './run-node-tests.ts'
+import { withImages } from './with-images.ts'
 
 const groups: readonly TestGroup[] = [
   ...unitTests,
@@ -18,6 +14,7 @@ const groups: readonly TestGroup[] = [
       'test/contract/**/*.test.ts',
       'test/kernel/**/*.test.ts',
       'test/bench/**/*.test.ts',
+      'test/faults/faults-page.test.ts',
     ],
     longest: [
       'test/component/leaks.test.ts',
@@ -32,7 +29,7 @@ const groups: readonly TestGroup[] = [
   },
   {
     name: 'e2e',
-    globs: ['test/e2e/**/*.test.ts'],
+    globs: ['test/e2e/**/*.test.ts', 'test/faults/quick-faults.test.ts'],
     // More than there may be cores: they wait more than half of the time, each in namespaces of its own.
     processes: 4,
     // Those that are busy all the time beside those that wait.
@@ -41,6 +38,7 @@ const groups: readonly TestGroup[] = [
       'test/e2e/kubelet/volumes-data-safety.test.ts',
       'test/e2e/kubelet/killed-at-each-step.test.ts',
       'test/e2e/kubelet/eviction.test.ts',
+      'test/faults/quick-faults.test.ts',
       'test/e2e/kubelet/registry.test.ts',
       'test/e2e/cluster/resilience.test.ts',
       'test/e2e/kubelet/stuck-volumes.test.ts',
@@ -60,17 +58,4 @@ const groups: readonly TestGroup[] = [
   },
 ]
 
-/** The images of all labs are imported once; should that fail, each lab does it and says why. */
-async function runWithImages(): Promise<boolean> {
-  const folder = mkdtempSync(join(tmpdir(), 'deckhand-images-'))
-  try {
-    const store = join(folder, 'root')
-    const argv = ['test/e2e/lab/prepare-images.ts', store]
-    if (spawnSync(process.execPath, argv, { stdio: 'inherit' }).status === 0) process.env[IMAGE_STORE] = store
-    return await runTests(groups)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-process.exitCode = runGate() && (await runWithImages()) ? 0 : 1
+process.exitCode = runGate() && (await withImages(() => runTests(groups))) ? 0 : 1

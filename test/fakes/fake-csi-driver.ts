@@ -30,6 +30,8 @@ export interface FakeCsiDriverOptions extends Partial<PluginInfo> {
   /** Where the data of volumes lies, a folder or file for each; when given, volumes are really mounted. */
   readonly folder?: string
   readonly onCall?: (call: FakeCsiCall) => void
+  /** What a method asks for is done, and not answered yet. */
+  readonly onDone?: (method: CsiMethod) => void
 }
 
 /** A CSI driver behind real gRPC: its registration and its node service on one socket. */
@@ -50,11 +52,22 @@ export class FakeCsiDriver implements Disposable {
   readonly #volumes: FakeCsiVolumes | undefined
   readonly #server = new Server()
   readonly #onCall: FakeCsiDriverOptions['onCall']
+  readonly #onDone: FakeCsiDriverOptions['onDone']
 
   private constructor(path: string, options: FakeCsiDriverOptions) {
-    const { nodeId = 'node-1', maxVolumes = 0n, segments = {}, capabilities = [], folder, onCall, ...info } = options
+    const {
+      nodeId = 'node-1',
+      maxVolumes = 0n,
+      segments = {},
+      capabilities = [],
+      folder,
+      onCall,
+      onDone,
+      ...info
+    } = options
     this.path = path
     this.#onCall = onCall
+    this.#onDone = onDone
     this.nodeId = nodeId
     this.maxVolumes = maxVolumes
     this.segments = segments
@@ -124,7 +137,9 @@ export class FakeCsiDriver implements Disposable {
     if (this.hung.has(method)) return
     const toReply = this.#replies[method] as (request: object) => Promise<object>
     try {
-      reply(null, await toReply(request))
+      const answer = await toReply(request)
+      this.#onDone?.(method)
+      reply(null, answer)
     } catch (error) {
       reply({ code: status.INTERNAL, details: String(error) })
     }

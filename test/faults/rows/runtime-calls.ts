@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { listShims } from '../../e2e/support/list-shims.ts'
+import { scripts, testContainer, testPod } from '../../e2e/support/test-pod.ts'
+import type { Invariant, MadeFault } from '../fault-row.ts'
+import type { ProxiedNode } from '../proxied-node.ts'
+
+const ALL: readonly Invariant[] = ['once', 'kept', 'steady', 'lives', 'status', 'handles']
+const KILLS = 12
+// From before the runtime has begun until after it has done it.
+const LONGEST_START_MS = 150
+
+/** A pod that gets its turn while calls break; it is started once all the same, and goes. */
+async function startOnce({ node }: ProxiedNode, name: string): Promise<void> {
+  await node.lab.manifests.write(name, testPod(name))
+  const pod = await node.ready(name)
+  assert.equal(await node.starts(name), 1, 'starts')
+  assert.equal((await node.running(name)).length, 1)
+  await node.lab.manifests.remove(name)
+  await node.gone(pod)
+}
+
+export const runtimeCalls: readonly MadeFault<ProxiedNode>[] = [
+  {
+    name: 'lost-replies',
+    fault: 'a call is done and its answer is lost',
+    injection: 'a proxy breaks the connection after the runtime has made a sandbox, made a container, or started it',
+    invariants: ALL,
+    quick: true,
+    async run(ground) {
+      for (const method of ['RunPodSandbox', 'CreateContainer', 'StartContainer']) {
+        ground.proxy.break(method, { kind: 'lose reply' }, 1)
+        await startOnce(ground, `lost-${method.toLowerCase()}`)
+        ground.proxy.heal()
+      }
+      await ground.steady.verify()
+    },
+  },
+  {
+    name: 'slow-calls',
+    fault: 'every call that changes something takes longer',
+    injection: 'a proxy holds each of them for 300 ms',
+    invariants: ALL,
+    quick: true,
+    async run(ground) {
+      for (const method of ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'StopContainer', 'RemoveContainer'])
+        ground.proxy.break(method, { kind: 'delay', ms: 300 })
+      await startOnce(ground, 'slow')
+      ground.proxy.heal()
+      await ground.steady.verify()
+    },
+  },
+  {
+    name: 'hung-call',
+    fault: 'one call about one pod is never answered',
+    injection: 'a proxy keeps one call that makes a container; another pod comes and goes meanwhile',
+    invariants: ALL,
+    quick: true,
+    async run(ground) {
+      const { node, proxy, steady } = ground
+      proxy.break('CreateContainer', { kind: 'hang' }, 1)
+      const before = proxy.count('CreateContainer')
+      await node.lab.manifests.write('hung', testPod('hung'))
+      await node.waitFor('the call', async () => proxy.count('CreateContainer') > before)
+      await startOnce(ground, 'beside-hung')
+      await steady.verify()
+      // A new connection ends what hangs.
+      proxy.dropConnections()
+      const pod = await node.ready('hung')
+      assert.equal(await node.starts('hung'), 1, 'starts')
+      await node.lab.manifests.remove('hung')
+      await node.gone(pod)
+    },
+  },
+  {
+    name: 'killed-in-start',
+    fault: 'the agent is killed while the runtime starts a container',
+    injection: `SIGKILL at a random time after StartContainer has passed the proxy, ${KILLS} times; the runtime breaks off what it does`,
+    invariants: ['kept', 'steady', 'status', 'clean'],
+    quick: false,
+    async run({ node, proxy, steady }, { say }) {
+      const shims = (await listShims(node.lab)).length
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const name = `killed-${kill}`
+        const initContainers = [testContainer('prepare', scripts.exits(0, 0.1))]
+        const { agent } = node
+        const died = Promise.withResolvers<void>()
+        const act = () => void agent.kill('SIGKILL').then(() => died.resolve())
+        proxy.break('StartContainer', { kind: 'act', afterMs: Math.random() * LONGEST_START_MS, act }, 1)
+        await node.lab.manifests.write(name, testPod(name, { initContainers }))
+        await died.promise
+        await node.startAgent()
+        const pod = await node.ready(name)
+        const starts = await node.starts(name, 'prepare')
+        if (starts !== 1) say(`the first container of "${name}" began ${starts} times`)
+        assert.ok(starts <= 2 && (await node.starts(name)) === 1, `${starts} starts`)
+        await node.lab.manifests.remove(name)
+        await node.gone(pod)
+      }
+      proxy.heal()
+      await node.waitFor('the shims to end', async () => (await listShims(node.lab)).length === shims)
+      assert.equal((await node.containers()).length, 2)
+      await steady.verify({ isNewAgent: true })
+      await steady.begin()
+    },
+  },
+]
