@@ -9,12 +9,14 @@ const config: KnipConfig = {
     'src/main.ts!',
     'src/deckhand.ts!',
     'src/system/guarded/child/main.ts!',
+    'src/system/network/child/dial.ts!',
     'src/**/*.test.ts',
     'test/**/*.test.ts',
     'test/bench/main.ts',
     'test/bench/api-child.ts',
     'test/component/api-server/storm-child.ts',
     'test/e2e/lab/prepare-images.ts',
+    'test/e2e/support/docker-kill-switch.ts',
     'test/fakes/run-fake-csi-driver.ts',
     'test/faults/frame-proxy.ts',
     'test/faults/main.ts',
@@ -25,7 +27,7 @@ const config: KnipConfig = {
   ignoreExportsUsedInFile: isProduction,
   ignore: ['src/**/generated/**'],
   ignoreDependencies: ['@bufbuild/buf', 'ts-proto'],
-  ignoreBinaries: ['apt-get', 'dbus-daemon', 'etcd', 'flock', 'kubectl', 'mkfifo'],
+  ignoreBinaries: ['apt-get', 'dbus-daemon', 'etcd', 'flock', 'kubectl', 'mkfifo', 'nsenter'],
 }
 
 export default config

@@ -18,10 +18,13 @@ import { runShutdown } from './standalone/shutdown.ts'
 import { runStatus } from './standalone/status.ts'
 import { runUp } from './standalone/up.ts'
 import { runWhy } from './standalone/why.ts'
+import { askSpeaker } from './protocols/docker/speaks-docker.ts'
 import { silentLogger } from './base/telemetry/silent-logger.ts'
 
 const RUNTIME_TIMEOUT_MS = 120_000
 const SECOND_SIGNAL_MS = 1000
+// What only new pods need.
+const noNewPods = { pauseImages: [], logLimits: { maxSizeBytes: -1, maxFiles: 1 } }
 let firstSignalAt = 0
 const random = () => Math.random()
 
@@ -76,6 +79,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
         {
           ...deps,
           hostname: hostname(),
+          isDocker: async (endpoint, s) => (await askSpeaker(endpoint.replace('unix://', ''), s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
           openClient: (kubeconfig, tasks) => openClient(random, kubeconfig, tasks),
         },
@@ -85,9 +89,10 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       return exitCodes.done
     case 'down': {
       // Loaded only here: gRPC costs time and memory that the other commands need not spend.
-      const { createCriClient } = await import('./protocols/cri/cri-client.ts')
-      const client = { clock: systemClock, requestTimeoutMs: RUNTIME_TIMEOUT_MS, log: silentLogger }
-      const openRuntime = (endpoint: string) => createCriClient({ ...client, runtimeEndpoint: endpoint })
+      const { connectRuntime } = await import('./agent/connect-runtime.ts')
+      const client = { clock: systemClock, requestTimeoutMs: RUNTIME_TIMEOUT_MS, log: silentLogger, ...noNewPods }
+      const openRuntime = (endpoint: string, s: AbortSignal) =>
+        connectRuntime({ ...client, runtimeEndpoint: endpoint }, s)
       await runDown({ ...deps, openRuntime }, command, signal)
       return exitCodes.done
     }

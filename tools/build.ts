@@ -9,6 +9,8 @@ const programs = {
   deckhand: 'src/deckhand.ts',
   // create-guarded-files.ts expects it beside itself.
   'child/main': 'src/system/guarded/child/main.ts',
+  // As namespace-dialer.ts does this one.
+  'child/dial': 'src/system/network/child/dial.ts',
 }
 
 const root = join(import.meta.dirname, '..')

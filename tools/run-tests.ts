@@ -1,4 +1,4 @@
-/** Every test there is, the ones on real containerd included. */
+/** Every test there is, the ones on real containerd included, and a short form of those on Docker. */
 import process from 'node:process'
 import { runGate } from './run-check.ts'
 import { runTests, unitTests } from './run-node-tests.ts'
@@ -18,6 +18,7 @@ const groups: readonly TestGroup[] = [
     ],
     longest: [
       'test/component/leaks.test.ts',
+      'test/contract/docker.test.ts',
       'test/contract/containerd.test.ts',
       'test/component/failures.test.ts',
       'test/component/agent-restart.test.ts',
@@ -39,6 +40,7 @@ const groups: readonly TestGroup[] = [
       'test/e2e/kubelet/killed-at-each-step.test.ts',
       'test/e2e/kubelet/eviction.test.ts',
       'test/faults/quick-faults.test.ts',
+      'test/e2e/docker/docker-node.test.ts',
       'test/e2e/kubelet/registry.test.ts',
       'test/e2e/cluster/resilience.test.ts',
       'test/e2e/kubelet/stuck-volumes.test.ts',

@@ -25,6 +25,7 @@ const testPackages = {
   'docker-registry': 'docker-registry',
   'etcd-client': 'etcdctl',
   'etcd-server': 'etcd',
+  'docker.io': 'dockerd',
   'kubernetes-client': 'kubectl',
   'util-linux': 'nsenter',
 }

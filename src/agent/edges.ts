@@ -6,7 +6,7 @@ import type { CreateCgroupsDeps, NodeCgroups } from '../node/cgroups/create-cgro
 import type { NodeProfile } from '../node/registration/status/node-profile.ts'
 import type { StateFile } from '../system/files/state-file.ts'
 import type { VolumeHost, VolumeHostDeps } from '../pods/volumes/create-volume-host.ts'
-import type { CriClient, CriClientOptions } from '../protocols/cri/cri-client.ts'
+import type { CriClient } from '../protocols/cri/cri-client.ts'
 import type { Tracing } from '../protocols/tracing/create-tracing.ts'
 import type { CgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import type { createPodFiles } from '../system/directories/pod-files.ts'
@@ -23,6 +23,7 @@ import type { NumaNode } from '../system/machine/read-numa-nodes.ts'
 import type { SubordinateIds } from '../system/machine/read-subordinate-ids.ts'
 import type { findShims } from '../system/processes/find-shims.ts'
 import type { ProcessIdentity } from '../system/processes/process-identity.ts'
+import type { RuntimeClientOptions } from './connect-runtime.ts'
 import type { Cluster } from './join-cluster.ts'
 import type { Membership } from './membership.ts'
 
@@ -69,7 +70,7 @@ interface Joined {
 export interface Edges {
   readonly host: Host
   readonly metrics: DeferredMetrics
-  connectRuntime(options: CriClientOptions): CriClient
+  connectRuntime(options: RuntimeClientOptions, signal: AbortSignal): Promise<CriClient>
   /** Undefined: nothing is traced. */
   openTracing(): Promise<Tracing | undefined>
   join(tracer: Tracer | undefined, tasks: TaskGroup): Promise<Joined>

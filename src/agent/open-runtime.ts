@@ -7,11 +7,13 @@ import { RelistHealth } from '../pods/observe/relist-health.ts'
 import { runObserver } from '../pods/observe/run-observer.ts'
 import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
 import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
+import { toLogLimits } from '../pods/sync/to-node-settings.ts'
 import { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { measureCalls } from '../protocols/cri/measure-calls.ts'
 import { streamLists } from '../protocols/cri/stream-lists.ts'
 import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
 import { toRuntimeFeatures } from '../protocols/cri/to-runtime-features.ts'
+import { PAUSE_IMAGES } from '../protocols/docker/pause-images.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 
@@ -25,14 +27,19 @@ export async function openRuntime(base: Base, hub: Hints) {
   const { settings, metrics, membership, clock, log, tasks } = base
   const { config } = settings
   const client = base.resources.use(
-    base.connectRuntime({
-      runtimeEndpoint: config.containerRuntimeEndpoint,
-      imageEndpoint: settings.imageServiceEndpoint,
-      requestTimeoutMs: config.runtimeRequestTimeout,
-      tracer: base.tracer,
-      clock,
-      log,
-    }),
+    await base.connectRuntime(
+      {
+        runtimeEndpoint: config.containerRuntimeEndpoint,
+        imageEndpoint: settings.imageServiceEndpoint,
+        requestTimeoutMs: config.runtimeRequestTimeout,
+        pauseImages: PAUSE_IMAGES,
+        logLimits: toLogLimits(config),
+        tracer: base.tracer,
+        clock,
+        log,
+      },
+      tasks.signal,
+    ),
   )
   let callsMade = 0
   const listed = settings.gates.enabled('CRIListStreaming') ? streamLists(client, { log }) : client

@@ -1,7 +1,6 @@
 import { deferMetrics } from '../metrics/defer-metrics.ts'
 import { createCgroups } from '../node/cgroups/create-cgroups.ts'
 import { createVolumeHost } from '../pods/volumes/create-volume-host.ts'
-import { createCriClient } from '../protocols/cri/cri-client.ts'
 import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
 import { prepareRoot } from '../system/directories/prepare-root.ts'
@@ -23,6 +22,7 @@ import { makeShared } from '../system/mounts/make-shared.ts'
 import { findDeathSignal } from '../system/processes/find-death-signal.ts'
 import { findShims } from '../system/processes/find-shims.ts'
 import { signalProcess } from '../system/processes/process-identity.ts'
+import { connectRuntime } from './connect-runtime.ts'
 import type { Edges, Host } from './edges.ts'
 import { createLoneMembership } from './membership.ts'
 import type { KubeletDeps } from './open-base.ts'
@@ -39,7 +39,7 @@ export function createEdges(deps: MachineDeps): Edges {
   return {
     host: createHost(deps),
     metrics,
-    connectRuntime: createCriClient,
+    connectRuntime,
     async openTracing() {
       const { tracing } = settings.config
       if (tracing === undefined) return undefined

@@ -19,7 +19,7 @@ export interface UpOptions {
   readonly manifests: string | undefined
   /** A folder of objects to apply, also when they change. */
   readonly apply: string | undefined
-  /** A CRI endpoint of the user's; undefined: our own containerd. */
+  /** The endpoint of a runtime of the user's, CRI or Docker; `auto`: Docker where there is no containerd; undefined: our own containerd. */
   readonly runtime: string | undefined
   /** Path of another kubelet to run as the agent. */
   readonly kubelet: string | undefined
@@ -36,6 +36,11 @@ export type Command =
   | { readonly kind: 'shutdown'; readonly options: ShutdownOptions }
   | { readonly kind: 'version' }
   | { readonly kind: 'help' }
+
+/** The choice of a runtime is left to us. */
+export const AUTO_RUNTIME = 'auto'
+/** Where Docker listens unless it was configured otherwise. */
+export const DOCKER_ENDPOINT = 'unix:///var/run/docker.sock'
 
 const DEFAULT_STATE = '/var/lib/deckhand'
 const text = { type: 'string' } as const
@@ -121,9 +126,12 @@ function parse<T extends Record<string, { readonly type: 'string' | 'boolean' }>
 }
 
 function parseRuntime(value: string | undefined): string | undefined {
-  if (value === undefined || /^unix:\/\/\/./.test(value)) return value
+  if (value === undefined || value === AUTO_RUNTIME || /^unix:\/\/\/./.test(value)) return value
+  if (value === 'docker') return DOCKER_ENDPOINT
   if (isAbsolute(value)) return `unix://${value}`
-  throw wrong(`Cannot use --runtime "${value}": expected a socket such as unix:///run/containerd/containerd.sock`)
+  throw wrong(
+    `Cannot use --runtime "${value}": expected docker, auto or a socket such as unix:///run/containerd/containerd.sock`,
+  )
 }
 
 function parseCgroupRoot(value: string | undefined): string | undefined {

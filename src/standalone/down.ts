@@ -19,7 +19,7 @@ import { isUpLocked } from './node/up-lock.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 
 export interface DownDeps extends StandaloneDeps {
-  openRuntime(endpoint: string): PodStopper & Disposable
+  openRuntime(endpoint: string, signal: AbortSignal): Promise<PodStopper & Disposable>
 }
 
 // The agent links the logs of running containers here, where log collectors find them.
@@ -111,7 +111,7 @@ async function stopPodsOf(
   uids: ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  using runtime = deps.openRuntime(endpoint)
+  using runtime = await deps.openRuntime(endpoint, signal)
   deps.say('stopping pods; each gets its own grace period to end')
   const { stopped, failures } = await stopPods(runtime, uids, signal)
   for (const failure of failures) deps.say(failure)

@@ -23,7 +23,9 @@ Options of up:
   --manifests DIR         run the pods of the manifests in this folder (<state>/manifests)
   --apply DIR             apply the objects in the YAML and JSON files of this folder, again when they
                           change; what leaves the folder is deleted
-  --runtime unix:///PATH  use this CRI runtime; without it a private containerd is started
+  --runtime unix:///PATH  use this CRI runtime or Docker; without it a private containerd is started
+  --runtime docker        use Docker at /var/run/docker.sock
+  --runtime auto          a private containerd where containerd is installed, else Docker
   --kubelet PATH          run this kubelet as the agent; without it our own
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --api-port N            the Kubernetes API, on loopback (6443)

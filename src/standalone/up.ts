@@ -10,8 +10,16 @@ import { createAgentConfig } from './node/agent/agent-config.ts'
 import { knownAgent, startAgent, waitUntilHealthy } from './node/agent/agent-process.ts'
 import type { AgentProcess } from './node/agent/agent-process.ts'
 import { runAppliedFolder } from './apply/run-applied-folder.ts'
+import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './arguments.ts'
 import type { UpOptions } from './arguments.ts'
-import { checkPorts, checkPrograms, checkRoot, checkRuntime, toFolderError } from './node/check-machine.ts'
+import {
+  checkPorts,
+  checkPrograms,
+  checkRoot,
+  checkRuntime,
+  chooseRuntime,
+  toFolderError,
+} from './node/check-machine.ts'
 import { configureContainerd, findContainerd, isConfigured, startContainerd } from './node/runtime/containerd.ts'
 import { EXAMPLE_POD, examplePod } from './images/example-pod.ts'
 import { importNodeImages } from './images/import-images.ts'
@@ -35,13 +43,15 @@ const POLL_MS = 50
 const EXAMPLE_FILE = `${EXAMPLE_POD}.yaml`
 
 /** Runs a standalone node until the signal aborts; then the agent leaves, and pods and runtime stay. */
-export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSignal): Promise<void> {
+export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
+  const options = await chooseOptions(deps, asked)
   await using cleanup = new AsyncDisposableStack()
   const layout = await openStateFolder(deps, options.state, cleanup)
   const record = await prepareNode(deps, layout, options, signal)
   const { nodeName } = record
   if (options.runtime === undefined) await startRuntime(deps, layout, signal)
+  else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
   await startNodeApi(deps, { layout, record }, group)
   cleanup.defer(() => leaveAgent(deps, { layout, nodeName }))
@@ -61,6 +71,22 @@ export async function runUp(deps: UpDeps, options: UpOptions, signal: AbortSigna
     agent,
     signal,
   )
+}
+
+/** With a runtime in place of "auto". */
+async function chooseOptions(deps: UpDeps, asked: UpOptions): Promise<UpOptions> {
+  if (asked.runtime !== AUTO_RUNTIME) return asked
+  const runtime = await chooseRuntime(deps.programPath, DOCKER_ENDPOINT)
+  deps.say(runtime === undefined ? 'runtime: a private containerd' : `runtime: Docker at ${runtime}`)
+  return { ...asked, runtime }
+}
+
+/** Docker has no image of sandboxes of its own, and may not reach a registry that has one. */
+async function prepareDocker(deps: UpDeps, endpoint: string, signal: AbortSignal): Promise<void> {
+  // Loaded only where there is Docker.
+  const { loadIntoDocker } = await import('./images/load-into-docker.ts')
+  const loaded = await loadIntoDocker(deps.clock, endpoint.replace('unix://', ''), signal)
+  if (loaded.length > 0) deps.say(`images made for Docker: ${loaded.join(', ')}`)
 }
 
 async function openStateFolder(

@@ -167,7 +167,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       giveUp: (error) => assert.fail(error),
       host: createHost(world, options, life),
       metrics: seen.metrics,
-      connectRuntime: (given) => (client = trackCalls(createCriClient(given), underWay)),
+      connectRuntime: async (given) => (client = trackCalls(createCriClient(given), underWay)),
       openTracing: async () =>
         options.tracer && { tracer: options.tracer, run: async () => {}, [Symbol.dispose]: () => {} },
       join: async () => join(options, seen),

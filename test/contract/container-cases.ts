@@ -105,7 +105,7 @@ export const containerCases: Readonly<Record<string, ContractCase>> = {
     const status = await pod.containerStatus(containerId)
     assert.deepEqual(
       [status.state, status.exitCode, status.reason, status.message, status.startedAt],
-      [CONTAINER_EXITED, 128, 'StartError', failure.detail, 0n],
+      [CONTAINER_EXITED, subject.cannotStart.exitCode, subject.cannotStart.reason, failure.detail, 0n],
     )
   },
 

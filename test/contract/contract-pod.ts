@@ -10,6 +10,8 @@ export interface ContractSubject {
   readonly client: CriClient
   readonly image: string
   readonly cgroupParent: string
+  /** How the runtime shows a container that cannot start. */
+  readonly cannotStart: { readonly exitCode: number; readonly reason: string }
   /** A folder for container logs. */
   readonly logs: string
 }

@@ -45,6 +45,7 @@ describe('FakeCri lets a test', () => {
     client: connect(fake),
     image: IMAGE,
     cgroupParent: '/',
+    cannotStart: { exitCode: 128, reason: 'StartError' },
     logs,
   })
 

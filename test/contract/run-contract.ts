@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/base/async/clock.ts'
-import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
+import { connectRuntime } from '../../src/agent/connect-runtime.ts'
 import type { CriClient } from '../../src/protocols/cri/cri-client.ts'
+import { PAUSE_IMAGES } from '../../src/protocols/docker/pause-images.ts'
 import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { criContract } from './cri-contract.ts'
 import type { RuntimeUnderTest } from './containerd-under-test.ts'
@@ -21,12 +22,15 @@ export function describeContract(name: string, start: () => Promise<RuntimeUnder
     before(async () => {
       runtime = await start()
       const { endpoint } = runtime
-      client = createCriClient({
+      const options = {
         runtimeEndpoint: endpoint,
+        pauseImages: PAUSE_IMAGES,
+        logLimits: { maxSizeBytes: -1, maxFiles: 1 },
         requestTimeoutMs: 20_000,
         clock: systemClock,
         log: silentLogger,
-      })
+      }
+      client = await connectRuntime(options, new AbortController().signal)
     })
 
     after(async () => {
@@ -37,8 +41,8 @@ export function describeContract(name: string, start: () => Promise<RuntimeUnder
 
     for (const [name, run] of Object.entries(criContract)) {
       test(name, { timeout: CASE_TIMEOUT_MS }, async ({ signal }) => {
-        const { image, cgroupParent } = runtime
-        await run({ client, image, cgroupParent, logs }, signal)
+        const { image, cgroupParent, cannotStart = { exitCode: 128, reason: 'StartError' } } = runtime
+        await run({ client, image, cgroupParent, cannotStart, logs }, signal)
       })
     }
   })

@@ -1,4 +1,5 @@
 import type { LogParser, LogPiece } from './log-pieces.ts'
+import { parseDockerEntry } from './parse-docker-entry.ts'
 
 const NEWLINE = 0x0a
 // Docker cuts what is longer than 16 KiB, and a byte becomes at most six in JSON.
@@ -33,14 +34,8 @@ export class DockerLogParser implements LogParser {
 }
 
 function parseEntry(line: string): LogPiece[] {
-  let entry: unknown
-  try {
-    entry = JSON.parse(line)
-  } catch {
-    return []
-  }
-  if (typeof entry !== 'object' || entry === null) return []
-  const { log, stream, time } = entry as Readonly<Record<string, unknown>>
-  if (typeof log !== 'string' || typeof time !== 'string' || (stream !== 'stdout' && stream !== 'stderr')) return []
+  const entry = parseDockerEntry(line)
+  if (entry === undefined) return []
+  const { log, stream, time } = entry
   return [{ head: { time, stream }, text: Buffer.from(log) }]
 }

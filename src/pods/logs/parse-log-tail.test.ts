@@ -24,6 +24,13 @@ const rows: Readonly<Record<string, readonly [log: string, text: string]>> = {
 }
 
 describe('parseLogTail()', () => {
+  test('reads what Docker writes, too', () => {
+    const entry = (log: string) => `${JSON.stringify({ log, stream: 'stderr', time: '2026-01-01T00:00:00Z' })}\n`
+    const whole = parseLogTail(Buffer.from(`${entry('one\n')}${entry('tw')}${entry('o\n')}`), limits)
+    assert.equal(whole, 'one\ntwo\n'.slice(-limits.bytes))
+    assert.equal(parseLogTail(Buffer.from('{x}\n'), limits), '{x}\n'.slice(-limits.bytes))
+  })
+
   for (const [name, [log, text]] of Object.entries(rows)) test(name, () => assert.equal(parse(log), text))
 
   test('gives back what was printed', () => {

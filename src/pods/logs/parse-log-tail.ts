@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer'
+import { parseDockerEntry } from './parse-docker-entry.ts'
 
 // In order: time, stream, tags (P: the line goes on in the next entry), text.
 const ENTRY = /^\S+ (?:stdout|stderr) (\S+) (.*)$/s
 
 /**
- * What a container printed last, from the end of its log in the format of CRI: of at most so many entries the last bytes. The first
+ * What a container printed last, from the end of its log in the format of CRI or of Docker: of at most so many entries the last bytes. The first
  * entry may lack its beginning; then what is there of it counts as text.
  */
 export function parseLogTail(tail: Uint8Array, limits: { readonly entries: number; readonly bytes: number }): string {
@@ -15,6 +16,7 @@ export function parseLogTail(tail: Uint8Array, limits: { readonly entries: numbe
 }
 
 function toText(entry: string): string {
+  if (entry.startsWith('{')) return parseDockerEntry(entry)?.log ?? `${entry}\n`
   const [, tags = 'F', text = entry] = ENTRY.exec(entry) ?? []
   return tags.split(':').includes('P') ? text : `${text}\n`
 }

@@ -13,6 +13,7 @@ import { openLogDirectory } from '../../system/directories/log-directory.ts'
 import { readLog } from './read-log.ts'
 import type { LogRequest, ReadLogDeps } from './read-log.ts'
 
+const ID = 'c'.repeat(64)
 const never = new AbortController().signal
 
 function createLog(t: TestContext, maxFiles?: number) {
@@ -30,7 +31,7 @@ function createLog(t: TestContext, maxFiles?: number) {
         ...deps,
       },
       {
-        place: { root, path: log.path, containerId: 'c1' },
+        place: { root, path: log.path, containerId: ID },
         stream: 'all',
         timestamps: false,
         follow: false,
@@ -123,7 +124,8 @@ describe('readLog()', () => {
 
   test('reads the format of Docker behind the link of Docker', async (t) => {
     const { root, log, read } = createLog(t)
-    const there = join(root, 'c1-json.log')
+    const there = join(root, ID, `${ID}-json.log`)
+    mkdirSync(dirname(there))
     writeFileSync(there, `${JSON.stringify({ log: 'hello\n', stream: 'stdout', time: '2026-01-01T00:00:00Z' })}\n`)
     rmSync(log.path)
     symlinkSync(there, log.path)
@@ -244,7 +246,7 @@ describe('readLog() that follows', () => {
         const state = { running: true }
         const clock = { ...systemClock, sleep: async () => await setImmediate() }
         const reader = folder.read(
-          { follow: true, place: { root: folder.root, path, containerId: 'c1' } },
+          { follow: true, place: { root: folder.root, path, containerId: ID } },
           { clock, mayPrint: async () => state.running },
         )
         let printed = 0

@@ -33,7 +33,7 @@ export async function rotateLog(deps: RotateLogDeps, container: LoggedContainer,
     await calls.reopenContainerLog({ containerId }, signal)
     return
   }
-  if (size < limits.maxSizeBytes) return
+  if (size === 'elsewhere' || size < limits.maxSizeBytes) return
   const directory = dirname(logPath)
   const names = await files.names(directory)
   const rotation = computeLogRotation({

@@ -40,6 +40,7 @@ describe('toRuntimeFeatures()', () => {
     ['cri-o', '1.30.9', 'none'],
     ['cri-o', '1.31.0', 'whole'],
     ['cri-o', '1.33.2', 'parts'],
+    ['docker', '28.3.0', 'none'],
     ['youki-cri', '0.1.0', 'unknown'],
     ['toString', '1.0', 'unknown'],
   ]

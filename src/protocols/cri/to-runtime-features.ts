@@ -30,6 +30,8 @@ export function toRuntimeFeatures(
 }
 
 function imageVolumes({ name, version }: Pick<RuntimeVersion, 'name' | 'version'>): RuntimeFeatures['imageVolumes'] {
+  // Ours to answer: protocols/docker refuses such mounts.
+  if (name === 'docker') return 'none'
   const since = IMAGE_VOLUMES.get(name.toLowerCase())
   // CRI has runtimes report an error for a host path that does not exist, which is what others see in such a mount.
   if (since === undefined || !/^v?\d/.test(version)) return 'unknown'

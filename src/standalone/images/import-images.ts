@@ -4,12 +4,16 @@ import { readBytes, removeTree } from '../../system/files/state-folder.ts'
 import type { PrivateContainerd } from '../node/runtime/containerd.ts'
 import { createNodeImages } from './node-images.ts'
 import { createOciArchive } from './oci-archive.ts'
+import type { ImageSource } from './oci-archive.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 /** The containerd namespace in which the CRI plugin lives. */
 const CRI_NAMESPACE = 'k8s.io'
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 const DEADLINE_MS = 60_000
+
+/** As image archives name it. */
+export const machineArchitecture = architectures[process.arch] ?? process.arch
 
 /** The command line of containerd's own client for a private containerd. */
 export function ctrCommand({ paths, enter }: PrivateContainerd, ...args: readonly string[]): readonly string[] {
@@ -25,20 +29,28 @@ export async function importNodeImages(
   const run = async (argv: readonly string[]) => {
     return (await runProcessOrThrow(clock, { argv, deadlineMs: DEADLINE_MS }, signal)).stdout
   }
-  const [catatonit, busybox, applets, present] = await Promise.all([
-    readBytes('/usr/bin/catatonit'),
-    readBytes('/bin/busybox'),
-    run(['/bin/busybox', '--list']),
+  const [images, present] = await Promise.all([
+    readNodeImages(clock, signal),
     run(ctrCommand(containerd, 'images', 'ls', '-q')),
   ])
   const names = new Set(present.split('\n'))
-  const images = createNodeImages({ catatonit, busybox, applets: applets.trim().split('\n') })
   const missing = images.filter(({ name }) => !names.has(name))
   if (missing.length > 0) {
     const file = `${containerd.paths.folder}/images.tar`
-    await writeFileDurably(file, createOciArchive(missing, architectures[process.arch] ?? process.arch))
+    await writeFileDurably(file, createOciArchive(missing, machineArchitecture))
     await run(ctrCommand(containerd, 'images', 'import', file))
     await removeTree(file)
   }
   return missing.map(({ name }) => name)
+}
+
+/** The node's own images, made from programs of this machine; the one of sandboxes comes first. */
+export async function readNodeImages(clock: Clock, signal: AbortSignal): Promise<readonly ImageSource[]> {
+  const argv = ['/bin/busybox', '--list']
+  const [catatonit, busybox, { stdout: applets }] = await Promise.all([
+    readBytes('/usr/bin/catatonit'),
+    readBytes('/bin/busybox'),
+    runProcessOrThrow(clock, { argv, deadlineMs: DEADLINE_MS }, signal),
+  ])
+  return createNodeImages({ catatonit, busybox, applets: applets.trim().split('\n') })
 }

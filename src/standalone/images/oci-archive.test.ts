@@ -39,12 +39,17 @@ describe('createOciArchive()', () => {
     assert.deepEqual(config.config, { Entrypoint: ['/tool'], Env: ['A=b'] })
     assert.deepEqual(config.rootfs.diff_ids, [manifest.layers[0].digest])
     assert.equal(extract(readBlob(archive, manifest.layers[0]), 'tool').toString(), '#!')
+    // For Docker before version 25.
+    const path = ({ digest }: Described) => `blobs/sha256/${digest.slice('sha256:'.length)}`
+    assert.deepEqual(JSON.parse(extract(archive, 'manifest.json').toString()), [
+      { Config: path(manifest.config), RepoTags: ['example.test/tool:1'], Layers: manifest.layers.map(path) },
+    ])
   })
 
   test('gives the same bytes for the same input, and shares equal layers', () => {
     assert.deepEqual(createOciArchive([image], 'amd64'), createOciArchive([image], 'amd64'))
     const twice = createOciArchive([image, { ...image, name: 'example.test/other:1' }], 'amd64')
     assert.equal(JSON.parse(extract(twice, 'index.json').toString()).manifests.length, 2)
-    assert.equal(spawnSync('tar', ['--list', '--file', '-'], { input: twice }).stdout.toString().split('\n').length, 6)
+    assert.equal(spawnSync('tar', ['--list', '--file', '-'], { input: twice }).stdout.toString().split('\n').length, 7)
   })
 })

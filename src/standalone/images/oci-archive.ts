@@ -26,7 +26,7 @@ const mediaTypes = {
   layer: 'application/vnd.oci.image.layer.v1.tar',
 } as const
 
-/** An OCI image archive (a tar of an image layout) that containerd, podman and others import; same input, same bytes. */
+/** An OCI image archive (a tar of an image layout) that containerd, Docker, podman and others import; same input, same bytes. */
 export function createOciArchive(images: readonly ImageSource[], architecture: string): Buffer {
   const blobs = new Map<string, Uint8Array>()
   const put = (mediaType: string, content: Uint8Array): Descriptor => {
@@ -34,10 +34,17 @@ export function createOciArchive(images: readonly ImageSource[], architecture: s
     blobs.set(digest, content)
     return { mediaType, digest: `sha256:${digest}`, size: content.length }
   }
+  // What Docker reads before version 25, which knows no image layout.
+  const legacy: unknown[] = []
   const manifests = images.map((image) => {
     const layer = put(mediaTypes.layer, createTar(image.files))
     const config = put(mediaTypes.config, toJson(createImageConfig(image, layer.digest, architecture)))
     const manifest = { schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers: [layer] }
+    legacy.push({
+      Config: blobPath(config.digest),
+      RepoTags: [image.name],
+      Layers: [blobPath(layer.digest)],
+    })
     return {
       ...put(mediaTypes.manifest, toJson(manifest)),
       platform: { os: 'linux', architecture },
@@ -50,8 +57,13 @@ export function createOciArchive(images: readonly ImageSource[], architecture: s
   return createTar([
     file('oci-layout', toJson({ imageLayoutVersion: '1.0.0' })),
     file('index.json', toJson(index)),
-    ...[...blobs].map(([digest, content]) => file(`blobs/sha256/${digest}`, content)),
+    file('manifest.json', toJson(legacy)),
+    ...[...blobs].map(([digest, content]) => file(blobPath(digest), content)),
   ])
+}
+
+function blobPath(digest: string): string {
+  return `blobs/sha256/${digest.replace('sha256:', '')}`
 }
 
 function createImageConfig(image: ImageSource, diffId: string, architecture: string): unknown {

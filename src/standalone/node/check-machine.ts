@@ -33,6 +33,14 @@ export async function checkPrograms(path: string): Promise<void> {
   throw new NodeError(message, exitCodes.unfitMachine)
 }
 
+/** The runtime that "auto" means here: our own containerd where it is installed, else Docker where it answers. */
+export async function chooseRuntime(path: string, dockerEndpoint: string): Promise<string | undefined> {
+  if (await isProgram('containerd', path)) return undefined
+  if (await canConnect(dockerEndpoint.replace('unix://', ''))) return dockerEndpoint
+  const message = `Cannot choose a runtime: containerd is not installed, and Docker does not answer at "${dockerEndpoint}"`
+  throw new NodeError(message, exitCodes.unfitMachine)
+}
+
 /** Fails when another process uses a port of the node. */
 export async function checkPorts(ports: NodePorts): Promise<void> {
   const flags = {

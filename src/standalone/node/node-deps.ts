@@ -37,6 +37,8 @@ export interface StandaloneDeps {
 
 /** What "up" gets besides. */
 export interface UpDeps extends StandaloneDeps {
+  /** Asks what listens at an endpoint. */
+  readonly isDocker: (endpoint: string, signal: AbortSignal) => Promise<boolean>
   readonly hostname: string
   readonly serveApi: ServeApi
   /** A client with the rights of a kubeconfig file. */

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
-import { open, readdir, readlink, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { watchDirectory } from '../files/watch-directory.ts'
+import { readDockerLink } from './docker-log-link.ts'
 
 /** A log that is held open: it stays readable whatever happens to its name. */
 export interface LogFile extends AsyncDisposable {
@@ -93,8 +94,8 @@ class HeldLogDirectory implements LogDirectory {
 
   /** Docker's logs are where Docker wants them, and what we asked for is a link there. */
   async #openLinked(name: string): Promise<LogFile | undefined> {
-    const target = await readlink(this.#path(name))
-    if (!target.startsWith('/') || basename(target) !== `${this.#containerId}-json.log`)
+    const target = await readDockerLink(this.#path(name), this.#containerId)
+    if (target === undefined)
       throw new LogPlaceError(`Cannot read "${name}" as a log: it is a link, expected a regular file`)
     return await unlessAbsent(openRegular(target), undefined)
   }

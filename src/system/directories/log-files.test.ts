@@ -43,6 +43,12 @@ describe('logFiles', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['a', 'secret'])
   })
 
+  test('leaves the log to Docker that Docker keeps', async () => {
+    const id = 'a'.repeat(64)
+    symlinkSync(`/var/lib/docker/containers/${id}/${id}-json.log`, at('a'))
+    assert.equal(await logFiles.size(at('a')), 'elsewhere')
+  })
+
   test('does not wait for a pipe', async () => {
     execFileSync('/usr/bin/mkfifo', [at('a')])
     await assert.rejects(logFiles.compress(compression(), never), { name: 'LogFileError' })

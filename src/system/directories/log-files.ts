@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, open, readdir, rename, unlink } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { readDockerLink } from './docker-log-link.ts'
 
 /** Something at the path of a log that is not a plain file. */
 class LogFileError extends Error {
@@ -17,8 +18,8 @@ interface Compression {
 
 /** What the rotation of logs does with files. Nothing here follows a link or waits for a pipe. */
 export interface LogFiles {
-  /** In bytes; undefined when there is no such file. */
-  size(path: string): Promise<number | undefined>
+  /** In bytes; undefined when there is no such file, `elsewhere` for the link to a log that the runtime keeps, and rotates, in its own folder. */
+  size(path: string): Promise<number | 'elsewhere' | undefined>
   names(directory: string): Promise<string[]>
   rename(from: string, to: string): Promise<void>
   /** Is content when the file is gone already. */
@@ -31,6 +32,7 @@ export const logFiles: LogFiles = {
   async size(path) {
     const found = await orUndefinedWhenAbsent(lstat(path))
     if (found === undefined) return undefined
+    if (found.isSymbolicLink() && (await readDockerLink(path)) !== undefined) return 'elsewhere'
     if (!found.isFile()) throw new LogFileError(`Cannot use "${path}" as a log: expected a regular file`)
     return found.size
   },

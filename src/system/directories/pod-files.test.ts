@@ -13,6 +13,8 @@ async function makeRoot(t: TestContext) {
   return { root, files: createPodFiles({ rootDirectory: root }) }
 }
 
+const ID = 'a'.repeat(64)
+
 const exists = (path: string) =>
   stat(path).then(
     () => true,
@@ -128,13 +130,24 @@ describe('createPodFiles()', () => {
     )
   })
 
+  test('readLogTail() follows the link to the log that Docker keeps of the container, and no other', async (t) => {
+    const { files, root } = await makeRoot(t)
+    const folder = join(root, 'containers', ID)
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, `${ID}-json.log`), '0123456789')
+    const link = join(root, '0.log')
+    await symlink(join(folder, `${ID}-json.log`), link)
+    assert.equal(String(await files.readLogTail(link, 5, ID)), '56789')
+    assert.equal(String(await files.readLogTail(link, 5, 'b'.repeat(64))), '')
+  })
+
   test('readLogTail() gives the end of a log as bytes, and nothing for what is no file', async (t) => {
     const { root, files } = await makeRoot(t)
     const path = join(root, '0.log')
     await writeFile(path, 'first\nläst\n')
     await symlink(path, join(root, 'link'))
     const tails = await Promise.all(
-      [path, join(root, 'link'), root, join(root, 'absent')].map((each) => files.readLogTail(each, 5)),
+      [path, join(root, 'link'), root, join(root, 'absent')].map((each) => files.readLogTail(each, 5, ID)),
     )
     assert.deepEqual(tails.map(String), [Buffer.from('läst\n').subarray(-5).toString(), '', '', ''])
   })

@@ -14,6 +14,7 @@ import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { removeOwnDirectory } from './remove-own-directory.ts'
 import type { OwnParts, Remains } from './remove-own-directory.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
+import { readDockerLink } from './docker-log-link.ts'
 
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'
@@ -155,19 +156,24 @@ function createPodNotes(rootDirectory: string, name: string) {
   }
 }
 
-/** The last bytes of a regular file; what is not there, or is no file, says nothing. */
-async function readTail(path: string, maxBytes: number): Promise<Buffer> {
+/** The end of a log; of one that is not there, or no plain file, nothing. No link is followed but that to the log that Docker keeps. */
+async function readTail(path: string, maxBytes: number, containerId = ''): Promise<Buffer> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    const stat = await file.stat()
-    if (!stat.isFile()) return Buffer.alloc(0)
-    const length = Math.min(stat.size, maxBytes)
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position: stat.size - length })
-    return buffer.subarray(0, bytesRead)
+    return await readEnd(path, maxBytes)
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ELOOP')) return Buffer.alloc(0)
-    throw error
+    if (!hasCode(error, 'ENOENT', 'ELOOP')) throw error
+    const target = hasCode(error, 'ELOOP') ? await readDockerLink(path, containerId) : undefined
+    return target === undefined ? Buffer.alloc(0) : await unlessAbsent(readEnd(target, maxBytes), Buffer.alloc(0))
   }
+}
+
+async function readEnd(path: string, maxBytes: number): Promise<Buffer> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const stat = await file.stat()
+  if (!stat.isFile()) return Buffer.alloc(0)
+  const length = Math.min(stat.size, maxBytes)
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position: stat.size - length })
+  return buffer.subarray(0, bytesRead)
 }
 
 async function statOrUndefined(path: string) {

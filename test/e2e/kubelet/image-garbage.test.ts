@@ -19,7 +19,8 @@ test('a full disk removes unused images, and leaves those of containers and sand
   const old = 'deckhand.local/old:1'
   const files = [{ kind: 'file', path: 'old', content: Buffer.from('old'), mode: 0o644 }] as const
   await writeFile(`${lab.folder}/old.tar`, createOciArchive([{ name: old, files }], 'amd64'))
-  await lab.containerd.ctr('images', 'import', '--all-platforms', '--no-unpack', `${lab.folder}/old.tar`)
+  if (lab.runtime.name === 'docker') await lab.docker.load(`${lab.folder}/old.tar`)
+  else await lab.containerd.ctr('images', 'import', '--all-platforms', '--no-unpack', `${lab.folder}/old.tar`)
   await lab.manifests.write('web', testPod('web'))
   await node.ready('web')
   const names = async () => {

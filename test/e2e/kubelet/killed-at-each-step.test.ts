@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { PodSandboxState } from '../../../src/protocols/cri/generated/runtime-v1.ts'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
+import { labRuntimeKind } from '../lab/start-lab.ts'
 import type { KillMoment } from '../support/kill-plan.ts'
 import { MortalNode } from '../support/mortal-node.ts'
 import { podLives } from '../support/pod-lives.ts'
@@ -94,7 +95,8 @@ test(
   'the agent may be killed at every call of a pod’s life, and each pod gets what it should',
   { timeout: 280_000 },
   async (t) => {
-    await using mortal = await MortalNode.start('kill-switch.ts', {
+    const killSwitch = labRuntimeKind() === 'docker' ? 'docker-kill-switch.ts' : 'kill-switch.ts'
+    await using mortal = await MortalNode.start(killSwitch, {
       config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },
       // So that each kill hits many: starting an agent again is what takes long.
       environment: { KILL_QUIET_MS: '600' },

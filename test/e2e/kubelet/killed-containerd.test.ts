@@ -7,9 +7,9 @@ import { isReady, TestNode } from '../support/test-node.ts'
 
 const AWAY_MS = 3000
 
-test('pods live through a kill of containerd, and are managed again when it is back', async () => {
+test('pods live through a kill of the runtime, and are managed again when it is back', async () => {
   await using node = await TestNode.start()
-  const { containerd, manifests } = node.lab
+  const { runtime, manifests } = node.lab
   const names = ['one', 'two', 'three']
   for (const name of names) await manifests.write(name, testPod(name))
   for (const name of names) await node.ready(name)
@@ -28,14 +28,14 @@ test('pods live through a kill of containerd, and are managed again when it is b
   // Of two failures the first one is worth reporting.
   watch.catch(() => {})
   const logged = (await node.agent.log()).length
-  await containerd.kill9()
+  await runtime.kill9()
   const saidSince = async (text: string) => (await node.agent.log()).slice(logged).some((line) => line.includes(text))
   await node.waitFor('the agent to say that the node is not ready', () => saidSince('"node is not ready"'))
   // What is asked for while the runtime is away is done when it is back.
   await manifests.write('late', testPod('late'))
   await sleep(AWAY_MS)
-  for (const pid of processes.values()) assert.ok(await node.lab.outerPid(pid), 'a workload died with containerd')
-  await containerd.start()
+  for (const pid of processes.values()) assert.ok(await node.lab.outerPid(pid), 'a workload died with the runtime')
+  await runtime.start()
   await node.waitFor('the agent to say that the node is ready', () => saidSince('"node is ready"'))
   await node.ready('late')
   watching.abort()

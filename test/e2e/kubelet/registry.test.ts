@@ -30,7 +30,10 @@ async function isRefused(node: TestNode, name: string): Promise<void> {
     const pod = await node.podIs(name, reason, (found) => waitingOf(found)?.reason === reason, SLOW_MS)
     return waitingOf(pod)?.message ?? ''
   }
-  assert.match(await whileWaiting('ErrImagePull'), /authorization failed|401 Unauthorized/)
+  assert.match(
+    await whileWaiting('ErrImagePull'),
+    /authorization failed|401 Unauthorized|no basic auth credentials|authentication required/,
+  )
   assert.match(await whileWaiting('ImagePullBackOff'), /^Back-off pulling image ".*": ErrImagePull: /)
 }
 
@@ -129,8 +132,11 @@ describe('images of a registry', { concurrency: true }, () => {
     assert.match(reported, /reason="Pulling".*: [1-9]\d*\.\d of (?:9|1\d)\.\d MiB downloaded so far/)
 
     await registry.kill()
-    const failed = await node.podIs('big', 'without its image', (pod) => waitingOf(pod)?.reason === 'ErrImagePull')
-    assert.notEqual(waitingOf(failed)?.message, '')
+    // Docker itself tries again, for longer than this test has.
+    if (node.lab.runtime.name !== 'docker') {
+      const failed = await node.podIs('big', 'without its image', (pod) => waitingOf(pod)?.reason === 'ErrImagePull')
+      assert.notEqual(waitingOf(failed)?.message, '')
+    }
     await registry.slowDown()
     await registry.run()
     await node.ready('big', SLOW_MS)

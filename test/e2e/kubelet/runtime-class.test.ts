@@ -5,7 +5,7 @@ import { createSandbox, describeSandbox, SandboxError } from '../../../src/pods/
 import { toObservedSandbox } from '../../../src/pods/observe/to-observed.ts'
 import { createPod } from '../../builders/create-pod.ts'
 import { createPodDeps } from '../../component/create-pod-deps.ts'
-import { SECOND_HANDLER } from '../lab/start-lab.ts'
+import { SECOND_HANDLER } from '../lab/second-handler.ts'
 import { testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 

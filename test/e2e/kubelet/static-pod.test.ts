@@ -17,15 +17,10 @@ describe('a static pod', () => {
   const podFolder = ({ metadata }: Pod) => `${node.agent.rootDir}/pods/${metadata.uid}`
   const logFolder = ({ metadata }: Pod) => `${node.podLogs}/${metadata.namespace}_${metadata.name}_${metadata.uid}`
   const cgroup = ({ metadata }: Pod) => `${node.lab.cgroupRoot}/kubepods/besteffort/pod${metadata.uid}`
-  const exec = async (id: string, ...argv: string[]) =>
-    await node.lab.containerd.ctr(
-      'tasks',
-      'exec',
-      '--exec-id',
-      `test-${argv.join('-').replaceAll('/', '')}`,
-      id,
-      ...argv,
-    )
+  const exec = async (containerId: string, ...cmd: string[]) => {
+    const { signal } = new AbortController()
+    return Buffer.from((await node.runtime.execSync({ containerId, cmd, timeout: 10n }, signal)).stdout).toString()
+  }
   const linksOf = async (id: string) => {
     const { stdout } = await node.lab.runInside([
       'find',
@@ -55,7 +50,7 @@ describe('a static pod', () => {
 
     const [container, ...others] = await node.running('web')
     assert.deepEqual(others, [])
-    assert.equal(main?.containerID, `containerd://${container?.id}`)
+    assert.equal(main?.containerID, `${node.lab.runtime.name}://${container?.id}`)
     const lines = await node.logLines(web)
     assert.deepEqual(
       lines.map(({ stream, tag, text }) => [stream, tag, text.split(' ')[0]]),

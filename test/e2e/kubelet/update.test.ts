@@ -91,7 +91,7 @@ describe('a changed manifest', { concurrency: true }, () => {
     await rename(away, home)
     const again = await node.podIs('moved', 'running again', (pod) => {
       const id = pod.status?.containerStatuses?.[0]?.containerID
-      return isReady(pod) && id !== undefined && id !== `containerd://${container?.id}`
+      return isReady(pod) && id !== undefined && id !== `${node.lab.runtime.name}://${container?.id}`
     })
     assert.equal(again.metadata.uid, before.metadata.uid)
     assert.equal(again.status?.containerStatuses?.[0]?.restartCount, 1)

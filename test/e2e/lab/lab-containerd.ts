@@ -6,6 +6,7 @@ import { startContainerd } from '../../../src/standalone/node/runtime/containerd
 import type { PrivateContainerd } from '../../../src/standalone/node/runtime/containerd.ts'
 import { ctrCommand } from '../../../src/standalone/images/import-images.ts'
 import { childPid } from './lab-namespaces.ts'
+import type { LabRuntime } from './start-lab.ts'
 
 /** A running task of containerd; a container that exited and was not removed has one too. */
 export interface LabTask {
@@ -17,7 +18,8 @@ export interface LabTask {
 }
 
 /** The lab's containerd, to be asked and to be broken. */
-export class LabContainerd {
+export class LabContainerd implements LabRuntime {
+  readonly name = 'containerd'
   readonly #containerd: PrivateContainerd
   #process: StartedProcess
 
@@ -28,6 +30,10 @@ export class LabContainerd {
 
   get socket(): string {
     return this.#containerd.paths.socket
+  }
+
+  get containerdSocket(): string {
+    return this.socket
   }
 
   /** As containerRuntimeEndpoint wants it. */

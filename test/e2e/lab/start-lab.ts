@@ -23,9 +23,11 @@ import { copyImageStore, IMAGE_STORE } from './image-store.ts'
 import { startAgent } from './lab-agent.ts'
 import type { AgentOptions, AgentSite, LabAgent } from './lab-agent.ts'
 import { LabContainerd } from './lab-containerd.ts'
+import { LabDocker } from './lab-docker.ts'
 import { LabManifests } from './lab-manifests.ts'
 import { enterArguments, outerPid } from './lab-namespaces.ts'
 import { LabNetwork } from './lab-network.ts'
+import { SECOND_HANDLER } from './second-handler.ts'
 
 // The usual one for what a test makes and for all that runs in a lab: containers of other users must get to their files.
 process.umask(0o022)
@@ -36,7 +38,12 @@ export interface Lab extends AsyncDisposable {
   readonly folder: string
   /** The cgroupRoot of the lab's pods. */
   readonly cgroupRoot: string
+  /** The container runtime of its agents: containerd, or Docker where LAB_RUNTIME says so. */
+  readonly runtime: LabRuntime
+  /** Fails in a lab with Docker. */
   readonly containerd: LabContainerd
+  /** Fails in a lab with containerd. */
+  readonly docker: LabDocker
   readonly manifests: LabManifests
   readonly network: LabNetwork
   /** Put in front of a program to run it inside. */
@@ -50,26 +57,52 @@ export interface Lab extends AsyncDisposable {
   startAgent(options?: AgentOptions): Promise<LabAgent>
 }
 
+/** What labs have in common of their runtimes. */
+export interface LabRuntime {
+  /** As container ids of pods begin. */
+  readonly name: 'containerd' | 'docker'
+  readonly socket: string
+  /** Of containerd, or of the one below Docker. */
+  readonly containerdSocket: string
+  /** As containerRuntimeEndpoint wants it. */
+  readonly endpoint: string
+  log(): Promise<string>
+  /** The pid of the daemon as we see it. */
+  pid(): Promise<number>
+  /** SIGKILL; containers go on under their shims. */
+  kill9(): Promise<void>
+  /** Starts it again. */
+  start(): Promise<void>
+  restart(): Promise<void>
+}
+
+/** Names the runtime of labs: "docker", or containerd when it is not set. */
+export const LAB_RUNTIME = 'DECKHAND_LAB_RUNTIME'
+
+/** What labs run on here. */
+export function labRuntimeKind(): 'containerd' | 'docker' {
+  return process.env[LAB_RUNTIME] === 'docker' ? 'docker' : 'containerd'
+}
+
 /** Makes a lab. It disappears with its block, and also when this process dies. */
-export async function startLab(): Promise<Lab> {
+export async function startLab(kind = labRuntimeKind()): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-lab-'))
   const cgroupRoot = `/deckhand-lab-${randomBytes(4).toString('hex')}`
   await using cleanup = new AsyncDisposableStack()
   const { init, keeper } = await startKeeper(folder, cgroupRoot)
   cleanup.defer(() => stopKeeper(keeper))
   const enter = enterArguments(init)
-  const containerd: PrivateContainerd = { paths: containerdPaths(`${folder}/containerd`), enter }
   const manifests = new LabManifests(`${folder}/manifests`, folder)
   await mkdir(manifests.folder)
-  const [network, containerdProcess] = await Promise.all([startForwarder(folder, enter), startRuntime(containerd)])
+  const startRuntime = kind === 'docker' ? startDocker : startLabContainerd
+  const [network, runtime] = await Promise.all([startForwarder(folder, enter), startRuntime(folder, enter)])
   cleanup.use(network)
-  const labContainerd = new LabContainerd(containerd, containerdProcess)
   const site: AgentSite = {
     folder,
     enter,
     network,
     createConfig: (ports) => {
-      const endpoint = labContainerd.endpoint
+      const { endpoint } = runtime
       return createAgentConfig({ folder, manifests: manifests.folder, endpoint, cgroupRoot, ports })
     },
   }
@@ -77,7 +110,15 @@ export async function startLab(): Promise<Lab> {
   return {
     folder,
     cgroupRoot,
-    containerd: labContainerd,
+    runtime,
+    get containerd() {
+      if (runtime instanceof LabContainerd) return runtime
+      throw new Error('Cannot ask for containerd: this lab has Docker')
+    },
+    get docker() {
+      if (runtime instanceof LabDocker) return runtime
+      throw new Error('Cannot ask for Docker: this lab has containerd')
+    },
     manifests,
     network,
     enter,
@@ -127,16 +168,21 @@ async function startForwarder(folder: string, enter: readonly string[]): Promise
   return new LabNetwork(socket)
 }
 
-/** A runtime handler besides the usual one, which runs pods in the same way. */
-export const SECOND_HANDLER = 'second'
-
 async function addHandler({ paths }: PrivateContainerd): Promise<void> {
   const section = `plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${SECOND_HANDLER}`
   const options = `[${section}.options]\nRoot = ${JSON.stringify(paths.runcRoot)}\n`
   await appendFile(paths.config, `\n[${section}]\nruntime_type = "io.containerd.runc.v2"\n\n${options}`)
 }
 
-async function startRuntime(containerd: PrivateContainerd): Promise<StartedProcess> {
+async function startDocker(folder: string, enter: readonly string[]): Promise<LabRuntime> {
+  const docker = new LabDocker(`${folder}/docker`, enter)
+  await docker.start()
+  await docker.loadImages()
+  return docker
+}
+
+async function startLabContainerd(folder: string, enter: readonly string[]): Promise<LabRuntime> {
+  const containerd: PrivateContainerd = { paths: containerdPaths(`${folder}/containerd`), enter }
   const network = { name: 'lab', bridge: 'lab0', subnet: '10.88.0.0/16', masquerade: false }
   await configureContainerd(systemClock, containerd, network, never)
   await addHandler(containerd)
@@ -144,5 +190,5 @@ async function startRuntime(containerd: PrivateContainerd): Promise<StartedProce
   if (store !== undefined) await copyImageStore(store, containerd.paths.root)
   const started = await startContainerd(systemClock, containerd, never)
   if (store === undefined) await importNodeImages(systemClock, containerd, never)
-  return started
+  return new LabContainerd(containerd, started)
 }

@@ -5,6 +5,7 @@ import { makeFolder } from '../../../src/system/files/durable-file.ts'
 import { createContainerLogsRoute } from '../../../src/serving/endpoints/logs/container-logs-route.ts'
 import { createStreamRoutes } from '../../../src/serving/endpoints/streams/stream-routes.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
+import { dialStreamServer } from '../../../src/serving/http/stream-server.ts'
 import { serveRoutes } from '../../fixtures/serve-routes.ts'
 import type { TestNode } from './test-node.ts'
 
@@ -31,7 +32,11 @@ export async function serveStreams(t: TestContext, node: TestNode): Promise<{ re
       makeDirectory: (path: string) => makeFolder(path, 0o700),
     },
     idleMs: 60_000,
-    dial: async ({ host, port }) => node.lab.network.connect(host, port),
+    // Streams of Docker come from the client, which is in this process.
+    dial:
+      node.lab.runtime.name === 'docker'
+        ? dialStreamServer
+        : async ({ host, port }) => node.lab.network.connect(host, port),
   })
   return await serveRoutes(t, [logs, ...streams])
 }

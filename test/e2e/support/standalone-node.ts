@@ -28,7 +28,7 @@ export interface StandaloneOptions {
   readonly hasAddress?: boolean
 }
 
-/** A standalone node in a lab, on the lab's containerd, driven by a real kubectl. */
+/** A standalone node in a lab, on the lab's runtime, driven by a real kubectl. */
 export class StandaloneNode implements AsyncDisposable {
   readonly lab: Lab
   readonly state: string
@@ -61,7 +61,7 @@ export class StandaloneNode implements AsyncDisposable {
   /** Starts "deckhand up" and waits until it says that the node is up. */
   async up(): Promise<void> {
     this.#ups += 1
-    const argv = [deckhand, 'up', '--state', this.state, '--runtime', this.lab.containerd.endpoint]
+    const argv = [deckhand, 'up', '--state', this.state, '--runtime', this.lab.runtime.endpoint]
     const cgroup = ['--cgroup-root', `${this.lab.cgroupRoot}/node`]
     const agent = ['--kubelet', `${this.lab.folder}/agent`]
     const started = await this.lab.startInside([...argv, ...cgroup, ...agent, ...this.#flags], this.#upLog)
@@ -234,9 +234,8 @@ export class StandaloneNode implements AsyncDisposable {
 
   /** What a program says inside the only container of a pod. */
   async runIn(pod: Pod, ...argv: readonly string[]): Promise<string> {
-    const id = (pod.status?.containerStatuses?.[0]?.containerID ?? '').replace('containerd://', '')
-    // Not by ctr, which may lose what a short command prints.
-    const { stdout } = await this.#runtime.execSync({ containerId: id, cmd: argv, timeout: 10n }, never)
+    const containerId = (pod.status?.containerStatuses?.[0]?.containerID ?? '').replace(/^\w+:\/\//, '')
+    const { stdout } = await this.#runtime.execSync({ containerId, cmd: argv, timeout: 10n }, never)
     return Buffer.from(stdout).toString()
   }
 

@@ -4,11 +4,15 @@ import { createCriClient } from '../../../src/protocols/cri/cri-client.ts'
 import type { CriClient } from '../../../src/protocols/cri/cri-client.ts'
 import { ContainerState } from '../../../src/protocols/cri/generated/runtime-v1.ts'
 import type { Container, ContainerStatus } from '../../../src/protocols/cri/generated/runtime-v1.ts'
+import { PAUSE_IMAGES } from '../../../src/protocols/docker/pause-images.ts'
+import { createDockerClient } from '../../../src/protocols/docker/docker-client.ts'
+import { dockerFiles } from '../../../src/system/directories/docker-files.ts'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
 import type { AgentOptions, LabAgent } from '../lab/lab-agent.ts'
-import { startLab } from '../lab/start-lab.ts'
+import { LabDocker } from '../lab/lab-docker.ts'
+import { labRuntimeKind, startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -27,13 +31,16 @@ const LOG_LINES_SHOWN = 25
 const never = new AbortController().signal
 
 /** The runtime of a lab, asked past the agent. */
-export function createLabRuntime({ containerd: { endpoint } }: Lab): CriClient {
-  return createCriClient({
-    runtimeEndpoint: endpoint,
+export function createLabRuntime({ runtime }: Lab): CriClient {
+  const options = {
+    runtimeEndpoint: runtime.endpoint,
     requestTimeoutMs: 20_000,
     clock: systemClock,
     log: silentLogger,
-  })
+  }
+  if (!(runtime instanceof LabDocker)) return createCriClient(options)
+  const logLimits = { maxSizeBytes: -1, maxFiles: 1 }
+  return createDockerClient({ ...options, files: dockerFiles, pauseImages: PAUSE_IMAGES, logLimits })
 }
 
 /** A lab with an agent in it, and the questions that tests ask of both. */
@@ -50,9 +57,9 @@ export class TestNode implements AsyncDisposable {
     this.runtime = createLabRuntime(lab)
   }
 
-  static async start(options: AgentOptions = {}): Promise<TestNode> {
+  static async start(options: AgentOptions = {}, kind = labRuntimeKind()): Promise<TestNode> {
     await using cleanup = new AsyncDisposableStack()
-    const lab = cleanup.use(await startLab())
+    const lab = cleanup.use(await startLab(kind))
     const agent = await lab.startAgent(options)
     await agent.healthy()
     cleanup.move()
@@ -119,7 +126,7 @@ export class TestNode implements AsyncDisposable {
     await this.lab.runInside(['kill', '-KILL', String(pid)])
   }
 
-  /** What an instance of a container wrote; fails on a line that is not in the format of CRI. */
+  /** What an instance of a container wrote; fails on a line that is neither in the format of CRI nor in that of Docker. */
   async logLines(pod: Pod, container = 'main', restarts = 0): Promise<readonly LogLine[]> {
     const { namespace, name, uid } = pod.metadata
     const text = await readFile(`${this.podLogs}/${namespace}_${name}_${uid}/${container}/${restarts}.log`, 'utf8')
@@ -132,8 +139,9 @@ export class TestNode implements AsyncDisposable {
     for (const folder of await readdir(this.podLogs)) {
       if (!folder.startsWith(`default_${name}-${NODE_NAME}_`)) continue
       for (const file of await readdir(`${this.podLogs}/${folder}/${container}`).catch(() => [])) {
-        const text = await readFile(`${this.podLogs}/${folder}/${container}/${file}`, 'utf8')
-        starts += text.split('\n').filter((line) => line.includes(' F started ')).length
+        // Of a container of Docker that is gone, only the link is left.
+        const text = await readFile(`${this.podLogs}/${folder}/${container}/${file}`, 'utf8').catch(() => '')
+        starts += text.split('\n').filter((line) => / F started |"log":"started /.test(line)).length
       }
     }
     return starts
@@ -198,10 +206,16 @@ export class TestNode implements AsyncDisposable {
 }
 
 function parseLogLine(line: string): LogLine {
+  if (line.startsWith('{')) return parseDockerLine(line)
   const [, time, stream, tag, text] = CRI_LINE.exec(line) ?? []
   if (time === undefined || stream === undefined || tag === undefined || text === undefined)
     throw new Error(`Cannot read a log line: ${JSON.stringify(line)}, expected the format of CRI`)
   return { at: Date.parse(time), stream, tag, text }
+}
+
+function parseDockerLine(line: string): LogLine {
+  const { log, stream, time } = JSON.parse(line) as { log: string; stream: string; time: string }
+  return { at: Date.parse(time), stream, tag: log.endsWith('\n') ? 'F' : 'P', text: log.replace(/\n$/, '') }
 }
 
 export function isReady(pod: Pod): boolean {

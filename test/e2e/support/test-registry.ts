@@ -97,17 +97,22 @@ export class TestRegistry {
 
   /** In a namespace of containerd that CRI does not see: there a removed image leaves nothing behind. */
   async #ctr(...args: readonly string[]): Promise<void> {
-    const argv = ['ctr', '--address', this.#lab.containerd.socket, '--namespace', 'push', ...args]
+    const argv = ['ctr', '--address', this.#lab.runtime.containerdSocket, '--namespace', 'push', ...args]
     const { exitCode, stderr } = await this.#lab.runInside(argv)
     if (exitCode !== 0) throw new Error(`Cannot run "${argv.join(' ')}": exit code ${exitCode}, expected 0: ${stderr}`)
   }
 
-  async #configure(): Promise<void> {
-    const { containerd } = this.#lab
-    await mkdir(`${containerd.registries}/${REGISTRY}`, { recursive: true })
+  async #allowHttp(): Promise<void> {
+    const { registries } = this.#lab.containerd
+    await mkdir(`${registries}/${REGISTRY}`, { recursive: true })
     const url = `http://${REGISTRY}`
     const hosts = `server = "${url}"\n[host."${url}"]\ncapabilities = ["pull", "resolve"]\n`
-    await writeFile(`${containerd.registries}/${REGISTRY}/hosts.toml`, hosts)
+    await writeFile(`${registries}/${REGISTRY}/hosts.toml`, hosts)
+  }
+
+  async #configure(): Promise<void> {
+    // Docker takes HTTP from every registry on loopback.
+    if (this.#lab.runtime.name === 'containerd') await this.#allowHttp()
     await mkdir(this.#folder)
     await writeFile(`${this.#folder}/htpasswd`, HTPASSWD)
     const config = {

@@ -28,7 +28,7 @@ export interface ReportDeps {
     /** The end of the termination message that a container left; empty when there is none. */
     readTerminationLog(path: string, maxBytes: number): Promise<string>
     /** The end of a container's log; empty when there is none. */
-    readLogTail(path: string, maxBytes: number): Promise<Uint8Array>
+    readLogTail(path: string, maxBytes: number, containerId: string): Promise<Uint8Array>
   }
   readonly node: { readonly container: { readonly ips: readonly string[] }; readonly status: StatusSettings }
   readonly metrics: Pick<StartMetrics, 'podStart'> & Pick<PodLifeMetrics, 'containerEnded'>
@@ -135,5 +135,5 @@ async function readMessageOf({ files }: ReportDeps, pod: Pod, ended: ObservedCon
   const words = terminationLog === '' ? '' : await files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES)
   const spec = allContainers(pod).find(({ container }) => container.name === name)?.container
   if (logPath === '' || !usesLog(spec?.terminationMessagePolicy, ended, words)) return words
-  return parseLogTail(await files.readLogTail(logPath, LOG_TAIL_BYTES), LOG_LIMITS)
+  return parseLogTail(await files.readLogTail(logPath, LOG_TAIL_BYTES, ended.id), LOG_LIMITS)
 }

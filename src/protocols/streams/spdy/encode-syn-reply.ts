@@ -1,5 +1,5 @@
-import { encodeSpdyHeaders } from '../../src/protocols/streams/spdy/encode-spdy-headers.ts'
-import { encodeSpdyEvent, SPDY_TYPES } from '../../src/protocols/streams/spdy/spdy-frames.ts'
+import { encodeSpdyHeaders } from './encode-spdy-headers.ts'
+import { encodeSpdyEvent, SPDY_TYPES } from './spdy-frames.ts'
 
 /** Accepts a stream, which only a server does. The headers must be encoded in the order in which the frames are sent. */
 export function encodeSynReply(stream: number, first: boolean): Buffer {

@@ -1,0 +1,47 @@
+import { basename } from 'node:path'
+import { createCriClient } from '../protocols/cri/cri-client.ts'
+import type { CriClient, CriClientOptions } from '../protocols/cri/cri-client.ts'
+import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
+import { askSpeaker } from '../protocols/docker/speaks-docker.ts'
+import type { DockerClientOptions } from '../protocols/docker/docker-client.ts'
+
+/** What a client of any runtime is made with. */
+export type RuntimeClientOptions = CriClientOptions & Pick<DockerClientOptions, 'pauseImages' | 'logLimits'>
+
+const RETRY_MS = 200
+const DOCKER_SOCKET = 'docker.sock'
+
+/** The client for what answers at the endpoint: a CRI runtime, or Docker. Nobody above knows which. */
+export async function connectRuntime(options: RuntimeClientOptions, signal: AbortSignal): Promise<CriClient> {
+  if (!(await isDocker(options, signal))) return createCriClient(options)
+  const { runtimeEndpoint, imageEndpoint = runtimeEndpoint } = options
+  if (imageEndpoint !== runtimeEndpoint)
+    throw new Error(
+      `Cannot use image service "${imageEndpoint}" with Docker at "${runtimeEndpoint}": Docker has its images itself, leave it out`,
+    )
+  // Loaded only where there is Docker.
+  const [{ createDockerClient }, { dockerFiles }] = await Promise.all([
+    import('../protocols/docker/docker-client.ts'),
+    import('../system/directories/docker-files.ts'),
+  ])
+  return createDockerClient({ ...options, files: dockerFiles })
+}
+
+/** Asks the socket. One that nothing listens on yet is waited for as long as one call may take; then its name decides. */
+async function isDocker(
+  { runtimeEndpoint, requestTimeoutMs, clock, log }: RuntimeClientOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { socketPath } = parseEndpoint(runtimeEndpoint)
+  const giveUpAt = clock.monotonic() + requestTimeoutMs
+  for (let tries = 0; ; tries += 1) {
+    const speaker = await askSpeaker(socketPath, signal)
+    if (speaker !== 'nothing') return speaker === 'docker'
+    if (clock.monotonic() >= giveUpAt) return basename(socketPath) === DOCKER_SOCKET
+    if (tries === 0) {
+      const atMostSeconds = requestTimeoutMs / 1000
+      log.warn('runtime does not answer yet, waiting', { endpoint: runtimeEndpoint, atMostSeconds })
+    }
+    await clock.sleep(RETRY_MS, signal)
+  }
+}

@@ -1,0 +1,152 @@
+import { CriCallError } from '../../cri/cri-call-error.ts'
+import type { CriRequest, CriResponse } from '../../cri/cri-methods.ts'
+import type { DNSConfig, PodSandboxConfig } from '../../cri/generated/runtime-v1.ts'
+import { DockerError, unlessMissing } from '../api/docker-error.ts'
+import type { InspectedContainer } from '../api/docker-types.ts'
+import { computeSandbox } from '../create/compute-sandbox.ts'
+import { SANDBOX_TYPE, TYPE_LABEL } from '../create/docker-labels.ts'
+import { SANDBOX_NAME } from '../create/docker-names.ts'
+import type { DockerDeps } from '../docker-deps.ts'
+import { addressesOf, toSandbox, toSandboxStatus } from '../read/to-sandbox.ts'
+import { createNamed, removeForced } from './create-named.ts'
+import { findPauseImage } from './image-calls.ts'
+import { inspect, listByLabels, listInSandbox } from './inspect.ts'
+import { requireRuntime } from './runtime-calls.ts'
+
+const STOP_SECONDS = 10
+
+/** Makes the container that holds the namespaces of a pod, and its network with it. */
+export async function runPodSandbox(
+  deps: DockerDeps,
+  { config, runtimeHandler }: CriRequest<'runPodSandbox'>,
+  signal: AbortSignal,
+): Promise<CriResponse<'runPodSandbox'>> {
+  const { api, facts, files } = deps
+  if (config?.metadata === undefined) throw new CriCallError('runPodSandbox', 'InvalidArgument', 'the pod has no name')
+  const { name: pod, namespace, uid, attempt } = config.metadata
+  const info = await facts.info(signal)
+  const runtime = requireRuntime(info, runtimeHandler)
+  const pauseImage = await findPauseImage(deps, signal)
+  const body = computeSandbox(config, {
+    pauseImage,
+    cgroupDriver: info.CgroupDriver ?? '',
+    leastOomScore: files.leastOomScore(),
+    ownNetwork: false,
+    runtime,
+  })
+  const id = await createNamed(deps, { container: SANDBOX_NAME, pod, namespace, uid, attempt }, body, signal)
+  try {
+    await api.json({ method: 'POST', path: `/containers/${id}/start` }, signal)
+    await writeResolvConf(deps, id, config, signal)
+  } catch (error) {
+    // Nothing is left of a sandbox that could not be made, as with other runtimes. What Docker did not answer, it may still do.
+    if (error instanceof DockerError) await removeForced(deps, id, signal).catch(() => {})
+    throw error
+  }
+  return { podSandboxId: id }
+}
+
+/** Docker made a resolver file of its own, which all containers of the sandbox share. */
+async function writeResolvConf(
+  { api, files }: DockerDeps,
+  id: string,
+  { dnsConfig }: PodSandboxConfig,
+  signal: AbortSignal,
+): Promise<void> {
+  const text = dnsConfig === undefined ? '' : formatResolvConf(dnsConfig)
+  if (text === '') return
+  const sandbox = await inspect(api, id, SANDBOX_TYPE, signal)
+  if (sandbox?.ResolvConfPath === undefined || sandbox.ResolvConfPath === '') return
+  await files.writeInPlace(sandbox.ResolvConfPath, text)
+}
+
+/** Nothing is asked for: what Docker wrote stays. */
+function formatResolvConf({ servers, searches, options }: DNSConfig): string {
+  return [
+    ...(searches.length === 0 ? [] : [`search ${searches.join(' ')}\n`]),
+    ...servers.map((server) => `nameserver ${server}\n`),
+    ...(options.length === 0 ? [] : [`options ${options.join(' ')}\n`]),
+  ].join('')
+}
+
+/** Ends what runs in a sandbox, and then the sandbox. One that is gone is stopped. */
+export async function stopPodSandbox(
+  deps: DockerDeps,
+  { podSandboxId }: CriRequest<'stopPodSandbox'>,
+  signal: AbortSignal,
+): Promise<CriResponse<'stopPodSandbox'>> {
+  const { api } = deps
+  const sandbox = await inspect(api, podSandboxId, SANDBOX_TYPE, signal)
+  if (sandbox === undefined) return {}
+  const containers = await listInSandbox(api, sandbox.Id, signal)
+  const running = containers.filter(({ State: state }) => state === 'running' || state === 'paused')
+  await Promise.all(running.map(({ Id: id }) => stop(deps, id, 0, signal)))
+  await stop(deps, sandbox.Id, STOP_SECONDS, signal)
+  return {}
+}
+
+async function stop({ api }: DockerDeps, id: string, seconds: number, signal: AbortSignal): Promise<void> {
+  const query = { t: String(seconds) }
+  await unlessMissing(api.json({ method: 'POST', path: `/containers/${id}/stop`, query }, signal))
+}
+
+/** Removes a sandbox with all that is in it; one that is gone is removed. */
+export async function removePodSandbox(
+  deps: DockerDeps,
+  { podSandboxId }: CriRequest<'removePodSandbox'>,
+  signal: AbortSignal,
+): Promise<CriResponse<'removePodSandbox'>> {
+  const sandbox = await inspect(deps.api, podSandboxId, SANDBOX_TYPE, signal)
+  const id = sandbox?.Id ?? podSandboxId
+  if (id === '') return {}
+  const containers = await listInSandbox(deps.api, id, signal)
+  await Promise.all(containers.map((container) => removeForced(deps, container.Id, signal)))
+  if (sandbox !== undefined) await removeForced(deps, id, signal)
+  return {}
+}
+
+export async function podSandboxStatus(
+  { api, facts }: DockerDeps,
+  { podSandboxId, verbose }: CriRequest<'podSandboxStatus'>,
+  signal: AbortSignal,
+): Promise<CriResponse<'podSandboxStatus'>> {
+  const sandbox = await inspect(api, podSandboxId, SANDBOX_TYPE, signal)
+  const { DefaultRuntime: defaultRuntime = '' } = await facts.info(signal)
+  const status = sandbox && toSandboxStatus(sandbox, { ips: addressesOf(sandbox), defaultRuntime })
+  if (status === undefined)
+    throw new CriCallError(
+      'podSandboxStatus',
+      'NotFound',
+      `an error occurred when try to find sandbox "${podSandboxId}": not found`,
+    )
+  const info = verbose && sandbox !== undefined ? { info: JSON.stringify({ pid: sandbox.State.Pid }) } : {}
+  return { status, info, containersStatuses: [], timestamp: 0n }
+}
+
+export async function listPodSandbox(
+  { api }: DockerDeps,
+  { filter }: CriRequest<'listPodSandbox'>,
+  signal: AbortSignal,
+): Promise<CriResponse<'listPodSandbox'>> {
+  const listed = await listByLabels(api, { [TYPE_LABEL]: SANDBOX_TYPE, ...filter?.labelSelector }, signal)
+  const items = listed
+    .map((one) => toSandbox(one))
+    .filter((sandbox) => sandbox !== undefined)
+    .filter(({ id, state }) => {
+      if (!id.startsWith(filter?.id ?? '')) return false
+      return filter?.state === undefined || state === filter.state.state
+    })
+  return { items }
+}
+
+/** Is a sandbox there and ready? */
+export async function requireReadySandbox(
+  { api }: DockerDeps,
+  id: string,
+  signal: AbortSignal,
+): Promise<InspectedContainer> {
+  const sandbox = await inspect(api, id, SANDBOX_TYPE, signal)
+  if (sandbox?.State.Running !== true)
+    throw new CriCallError('createContainer', 'NotFound', `failed to find sandbox id "${id}": not found`)
+  return sandbox
+}

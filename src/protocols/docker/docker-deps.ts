@@ -1,0 +1,20 @@
+import type { Clock } from '../../base/async/clock.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { DockerFiles } from '../../system/directories/docker-files.ts'
+import type { DockerApi } from './api/docker-api.ts'
+import type { Downloads } from './calls/downloads.ts'
+import type { LogLimits } from './create/compute-container.ts'
+import type { DockerFacts } from './docker-facts.ts'
+
+/** What the calls are made with. */
+export interface DockerDeps {
+  readonly api: DockerApi
+  readonly facts: DockerFacts
+  readonly files: DockerFiles
+  readonly downloads: Downloads
+  /** Images of sandboxes: the first that Docker has, else the last. */
+  readonly pauseImages: readonly string[]
+  readonly logLimits: LogLimits
+  readonly clock: Clock
+  readonly log: Logger
+}

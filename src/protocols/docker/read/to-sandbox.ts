@@ -1,0 +1,59 @@
+import { NamespaceMode, PodSandbox, PodSandboxState, PodSandboxStatus } from '../../cri/generated/runtime-v1.ts'
+import type { InspectedContainer, ListedContainer } from '../api/docker-types.ts'
+import { fromDockerLabels } from '../create/docker-labels.ts'
+import { parseDockerName } from '../create/docker-names.ts'
+import { parseDockerTime } from './parse-docker-time.ts'
+
+const NANOS_PER_SECOND = 1_000_000_000n
+const { SANDBOX_READY, SANDBOX_NOTREADY } = PodSandboxState
+
+/** An entry of the list; undefined for a container that no kubelet made. */
+export function toSandbox(listed: ListedContainer): PodSandbox | undefined {
+  const name = parseDockerName(listed.Names?.[0] ?? '')
+  if (name === undefined) return undefined
+  const { pod, namespace, uid, attempt } = name
+  return PodSandbox.fromPartial({
+    id: listed.Id,
+    metadata: { name: pod, namespace, uid, attempt },
+    state: listed.State === 'running' ? SANDBOX_READY : SANDBOX_NOTREADY,
+    createdAt: BigInt(listed.Created) * NANOS_PER_SECOND,
+    ...fromDockerLabels(listed.Labels ?? {}),
+  })
+}
+
+/** The status of a sandbox with the addresses of its network; undefined for a container that no kubelet made. */
+export function toSandboxStatus(
+  inspected: InspectedContainer,
+  { ips, defaultRuntime }: { readonly ips: readonly string[]; readonly defaultRuntime: string },
+): PodSandboxStatus | undefined {
+  const name = parseDockerName(inspected.Name)
+  if (name === undefined) return undefined
+  const { pod, namespace, uid, attempt } = name
+  const { NetworkMode: network, PidMode: pid, IpcMode: ipc, Runtime: runtime = '' } = inspected.HostConfig
+  const [ip = '', ...additionalIps] = ips
+  return PodSandboxStatus.fromPartial({
+    id: inspected.Id,
+    metadata: { name: pod, namespace, uid, attempt },
+    state: inspected.State.Running ? SANDBOX_READY : SANDBOX_NOTREADY,
+    createdAt: parseDockerTime(inspected.Created),
+    network: { ip, additionalIps: additionalIps.map((more) => ({ ip: more })) },
+    linux: {
+      namespaces: {
+        options: {
+          network: network === 'host' ? NamespaceMode.NODE : NamespaceMode.POD,
+          pid: pid === 'host' ? NamespaceMode.NODE : NamespaceMode.CONTAINER,
+          ipc: ipc === 'host' ? NamespaceMode.NODE : NamespaceMode.POD,
+        },
+      },
+    },
+    runtimeHandler: runtime === defaultRuntime ? '' : runtime,
+    ...fromDockerLabels(inspected.Config.Labels ?? {}),
+  })
+}
+
+/** The addresses that Docker's own network gave. */
+export function addressesOf({ NetworkSettings: settings }: InspectedContainer): string[] {
+  return Object.values(settings?.Networks ?? {})
+    .flatMap((network) => [network?.IPAddress ?? '', network?.GlobalIPv6Address ?? ''])
+    .filter((address) => address !== '')
+}

@@ -1,0 +1,70 @@
+import { constants, readFileSync } from 'node:fs'
+import { mkdir, open, readFile, symlink, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import process from 'node:process'
+import { hasCode, unlessAbsent } from '../files/error-codes.ts'
+import { readLink } from '../files/replace-link.ts'
+import { openNamespaceDialer } from '../network/namespace-dialer.ts'
+import type { NamespaceDialer } from '../network/namespace-dialer.ts'
+
+/** What is done on this machine for containers of Docker, beside what Docker itself does. */
+export interface DockerFiles {
+  /** Makes the log that the agent looks for a link to the one that Docker writes. */
+  linkLog(path: string, target: string): Promise<void>
+  /** Writes a file of Docker that containers have mounted: in place, so that they see it. */
+  writeInPlace(path: string, text: string): Promise<void>
+  readText(path: string): Promise<string>
+  /** Kills a process, but only one that is in a cgroup of this container. */
+  killInContainer(pid: number, containerId: string): Promise<void>
+  /** Connects to ports in the network of a container, whose first process this is. */
+  openDialer(pid: number, containerId: string): Promise<NamespaceDialer>
+  /** The lowest oom_score_adj that a process can get here. */
+  leastOomScore(): number
+}
+
+const CAP_SYS_RESOURCE = 24n
+const LEAST_OOM_SCORE = -1000
+
+export const dockerFiles: DockerFiles = {
+  async linkLog(path, target) {
+    if ((await readLink(path)) === target) return
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 })
+    await unlessAbsent(unlink(path), undefined)
+    await symlink(target, path)
+  },
+
+  async writeInPlace(path, text) {
+    const { O_WRONLY, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants
+    await using file = await open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK)
+    await file.write(text)
+  },
+
+  readText: (path) => readFile(path, 'utf8'),
+
+  async killInContainer(pid, containerId) {
+    if (!(await isInContainer(pid, containerId))) return
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      if (!hasCode(error, 'ESRCH')) throw error
+    }
+  },
+
+  async openDialer(pid, containerId) {
+    if (!(await isInContainer(pid, containerId)))
+      throw new Error(`Cannot enter the network of "${containerId}": it ended`)
+    return openNamespaceDialer(pid)
+  },
+
+  leastOomScore() {
+    const status = readFileSync('/proc/self/status', 'utf8')
+    const capabilities = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
+    if (((capabilities >> CAP_SYS_RESOURCE) & 1n) === 1n) return LEAST_OOM_SCORE
+    return Number(readFileSync('/proc/self/oom_score_adj', 'utf8'))
+  },
+}
+
+/** The number may be that of another process by now, or one of another pid namespace than ours. */
+async function isInContainer(pid: number, containerId: string): Promise<boolean> {
+  return (await unlessAbsent(readFile(`/proc/${pid}/cgroup`, 'utf8'), '')).includes(containerId)
+}

@@ -1,0 +1,4 @@
+import { startDockerUnderTest } from './docker-under-test.ts'
+import { describeContract } from './run-contract.ts'
+
+describeContract('Docker', startDockerUnderTest)
