@@ -5,7 +5,7 @@ import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed
 import { isSidecar } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { effectiveRestartPolicy, initExitCode, mayRestart } from '../../../model/pod/restart-policy.ts'
-import { KILL_TEXTS } from '../stop/kill-texts.ts'
+import { killText } from '../stop/kill-texts.ts'
 import type { ContainerKill, KillCause } from './pod-actions.ts'
 import type { JudgeInput } from './compute-regular-container-actions.ts'
 
@@ -127,5 +127,5 @@ function judgeSidecar(container: Container, instance: ObservedContainer, { probe
 
 function killAndStart({ name }: Container, cause: KillCause): Verdict {
   const what = cause === 'resize' ? 'Container' : 'Init container'
-  return { start: 'this', kill: { cause, message: `${what} ${name} ${KILL_TEXTS[cause]}` } }
+  return { start: 'this', kill: { cause, message: killText({ what, name }, cause) } }
 }

@@ -12,7 +12,7 @@ import { computeSandboxChange } from './compute-sandbox-change.ts'
 import type { SandboxChange } from './compute-sandbox-change.ts'
 import { computeDueStarts, computeStarts } from './compute-starts.ts'
 import type { NamedStart, StartsInput } from './compute-starts.ts'
-import { KILL_TEXTS } from '../stop/kill-texts.ts'
+import { killText } from '../stop/kill-texts.ts'
 import type { ContainerKill, PodActions } from './pod-actions.ts'
 import type { ProbeVerdicts } from '../probing/probe-verdicts.ts'
 import { computeResizeActions, computeResizeRestarts } from '../resize/compute-resize-actions.ts'
@@ -125,5 +125,5 @@ function ephemeralStarts(pod: Pod, observed: ObservedPod): NamedStart[] {
 function computeSurplus(observed: ObservedPod): ContainerKill[] {
   return observed.containers
     .filter(({ id, name, state }) => state === 'running' && newestInstance(observed, name)?.id !== id)
-    .map(({ id, name }) => ({ id, name, cause: 'surplus', message: `Container ${name} ${KILL_TEXTS.surplus}` }))
+    .map(({ id, name }) => ({ id, name, cause: 'surplus', message: killText({ what: 'Container', name }, 'surplus') }))
 }

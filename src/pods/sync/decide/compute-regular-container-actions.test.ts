@@ -27,6 +27,8 @@ function kills(cause: 'changed' | 'liveness' | 'startup' | 'unknown', text: stri
   return { kept: 0, kill: [{ id: 'main-0', name: 'main', cause, message }], start: restart ? ['main'] : [] }
 }
 
+const UNKNOWN = 'Container is in "unknown" state, try killing it before restart'
+
 const rows: Readonly<Record<string, Row>> = {
   'missing: start': { expected: started },
   'missing in a pod that never restarts: start': { policy: 'Never', expected: started },
@@ -36,12 +38,18 @@ const rows: Readonly<Record<string, Row>> = {
   'unknown: kill and start': {
     has: instance({ state: 'unknown' }),
     policy: 'Never',
-    expected: kills('unknown', 'is in an unknown state', true),
+    expected: {
+      ...kills('unknown', '', true),
+      kill: [{ id: 'main-0', name: 'main', cause: 'unknown', message: UNKNOWN }],
+    },
   },
   'unknown in a deleted pod: kill': {
     has: instance({ state: 'unknown' }),
     deleted: true,
-    expected: kills('unknown', 'is in an unknown state', false),
+    expected: {
+      ...kills('unknown', '', false),
+      kill: [{ id: 'main-0', name: 'main', cause: 'unknown', message: UNKNOWN }],
+    },
   },
   'exited well, Always: start': { has: exited(0), policy: 'Always', expected: started },
   'exited badly, Always: start': { has: exited(1), policy: 'Always', expected: started },

@@ -4,7 +4,7 @@ import { newestInstance } from '../../../model/pod/observed-pod.ts'
 import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { effectiveRestartPolicy, mayRestart } from '../../../model/pod/restart-policy.ts'
-import { KILL_TEXTS } from '../stop/kill-texts.ts'
+import { killText } from '../stop/kill-texts.ts'
 import type { ContainerKill, KillCause } from './pod-actions.ts'
 import type { ProbeVerdicts } from '../probing/probe-verdicts.ts'
 
@@ -41,9 +41,7 @@ export function computeRegularContainerActions(
     if (verdict === 'keep') kept += 1
     else if (verdict === 'start') start.push(name)
     else if (verdict !== 'leave') {
-      // A resize says itself that it needs a restart.
-      const suffix = verdict.restart && verdict.kill !== 'resize' ? ', will be restarted' : ''
-      const message = `Container ${name} ${KILL_TEXTS[verdict.kill]}${suffix}`
+      const message = killText({ what: 'Container', name, restarts: verdict.restart }, verdict.kill)
       kill.push({ id: instance?.id ?? '', name, cause: verdict.kill, message })
       if (verdict.restart) start.push(name)
     }

@@ -114,7 +114,10 @@ describe('an HTTP hook', () => {
         ['http', 3],
       ],
     )
-    assert.match(events.join(), /^Warning LifecycleHTTPFallback Hook asked 10\.0\.0\.1 over HTTPS/)
+    assert.match(
+      events.join(),
+      /^Warning LifecycleHTTPFallback request to HTTPS lifecycle hook 10\.0\.0\.1:1 got HTTP response, retry with HTTP succeeded/,
+    )
   })
 
   test('fails when there is no answer', async () => {

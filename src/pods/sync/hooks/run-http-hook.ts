@@ -2,6 +2,7 @@ import { PlainHttpError } from '../../../protocols/http/http-get.ts'
 import { toHttpGetRequest } from '../../../protocols/http/to-http-get-request.ts'
 import type { HTTPGetAction } from '../../../model/generated/core-v1.ts'
 import { containerFieldPath, containerKind } from '../../../model/pod/pod-containers.ts'
+import { toAddress } from '../../probes/to-dial-text.ts'
 import { HookError } from './hook-error.ts'
 import type { HookRequest } from './hook-request.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
@@ -33,7 +34,7 @@ export async function runHttpHook(
       const headers = request.headers.filter(({ name }) => name.toLowerCase() !== 'authorization')
       await deps.httpGet({ ...request, scheme: 'http', headers }, signal)
       deps.metrics.hookFellBack()
-      reportFallback(deps, hook, request.host)
+      reportFallback(deps, hook, toAddress(request.host, request.port))
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -47,7 +48,7 @@ function reportFallback(deps: HttpHookDeps, { pod, container }: HookRequest, hos
   deps.events.record(pod, {
     type: 'Warning',
     reason: 'LifecycleHTTPFallback',
-    message: `Hook asked ${host} over HTTPS and was answered in HTTP; asked again over HTTP, which worked`,
+    message: `request to HTTPS lifecycle hook ${host} got HTTP response, retry with HTTP succeeded`,
     fieldPath: containerFieldPath(containerKind(pod, container.name), container.name),
   })
 }

@@ -45,5 +45,5 @@ test('removeLeftovers() stops what is in an unknown state first, with the hook a
   const containers = [createObservedContainer({ state: 'unknown', keptSpec })]
   await removeLeftovers(deps, createObservedPod(), { containers, sandboxes: [] }, never)
   assert.deepEqual(journal, ['execSync c-1 0', 'stopContainer c-1 40', 'removeContainer c-1'])
-  assert.deepEqual(events, ['Normal Killing Container main is in an unknown state'])
+  assert.deepEqual(events, ['Normal Killing Container is in "unknown" state, try killing it before restart'])
 })

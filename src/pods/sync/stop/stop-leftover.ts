@@ -2,7 +2,7 @@ import type { ObservedContainer, ObservedPod } from '../../../model/pod/observed
 import type { Pod } from '../../../model/pod/pod.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from './grace.ts'
-import { KILL_TEXTS } from './kill-texts.ts'
+import { killText } from './kill-texts.ts'
 import { stopContainer } from './stop-container.ts'
 import type { StopContainerDeps } from './stop-container.ts'
 
@@ -20,7 +20,7 @@ export async function stopLeftover(deps: StopContainerDeps, leftover: Leftover, 
   const { container, podIp } = leftover
   const pod = toKeptPod(leftover)
   using grace = new Grace({ clock: deps.clock, seconds: computeContainerGrace(pod), among: new Set() })
-  const message = `Container ${container.name} ${KILL_TEXTS.unknown}`
+  const message = killText({ what: 'Container', name: container.name }, 'unknown')
   await stopContainer(deps, { pod, container, podIp, grace, message, after: [] }, signal)
 }
 

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { readLiterals } from '../test/fixtures/read-literals.ts'
+import {
+  ABSENT,
+  CONDITIONS,
+  CONTAINER_REASONS,
+  NODE_EVENTS,
+  OWN_REASONS,
+  POD_EVENTS,
+  POD_REASONS,
+} from '../test/fixtures/upstream-texts.ts'
+
+const root = join(import.meta.dirname, '..')
+// The API of the standalone node and its commands have reasons of their own, those of API servers.
+const FOREIGN = /^src\/(?:api-server|standalone|metrics|model\/config|model\/generated|model\/schema)\//
+const sources = globSync('src/**/*.ts', { cwd: root })
+  .filter((path) => !path.endsWith('.test.ts') && !FOREIGN.test(path))
+  .map((path) => readFileSync(join(root, path), 'utf8'))
+const literals = new Set(sources.flatMap(readLiterals).map(normalize))
+const tables = { POD_EVENTS, NODE_EVENTS, POD_REASONS, CONTAINER_REASONS, CONDITIONS }
+const rows = Object.values(tables).flat()
+
+/** Whether something that is inserted is quoted here or where it comes from is all the same. */
+function normalize(text: string): string {
+  return text.replaceAll('"%"', '%')
+}
+
+function isSaid(message: string): boolean {
+  return message.split('…').every((part) => literals.values().some((literal) => literal.includes(part)))
+}
+
+test('readLiterals() reads texts and templates, and no comments', () => {
+  const source = `// it's
+  const a = 'it\\'s' /* "no" */
+  const b = \`a \${c ? \`x\${1}\` : { d: '}' }} b\` + /['"]/.source`
+  assert.deepEqual(readLiterals(source), ["it's", 'x%', '}', 'a % b'])
+})
+
+for (const [table, texts] of Object.entries(tables)) {
+  describe(`what the Go kubelet says, ${table}`, () => {
+    for (const { name, messages = [], absent, as = name } of texts) {
+      if (absent !== undefined) {
+        test(`${name} is not said: ${ABSENT[absent]}`, () => assert.equal(literals.has(as), false))
+        continue
+      }
+      test(name, () => {
+        assert.ok(literals.has(as), `no text "${as}" in the sources`)
+        assert.deepEqual(
+          messages.filter((message) => !isSaid(message)),
+          [],
+        )
+      })
+    }
+  })
+}
+
+test('each reason that is said is one of the Go kubelet, or listed as our own with what it is for', () => {
+  const REASON = /\breason(?:: | = )'([A-Z]\w+)'|new StartError\(\s*'([A-Z]\w+)'|\bREASON = '([A-Z]\w+)'/g
+  const said = new Set(
+    sources.flatMap((source) => [...source.matchAll(REASON)].map(([, a, b, c]) => a ?? b ?? c ?? '')),
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  assert.deepEqual([...said].filter((reason) => !known.has(reason) && OWN_REASONS[reason] === undefined).sort(), [])
+  assert.deepEqual(
+    Object.keys(OWN_REASONS).filter((reason) => known.has(reason) || !literals.has(reason)),
+    [],
+    'not our own, or not said any more',
+  )
+})
