@@ -47,7 +47,7 @@ export const testedFaults: readonly TestedFault[] = [
     fault: 'the disk is full or read-only, or the runtime fails at any of its calls',
     injection: 'a file system on which writing fails, and a runtime that fails, hangs or goes away at each call',
     invariants: ['once', 'kept', 'lives', 'status'],
-    files: ['test/component/failures.test.ts', 'test/component/hooks.test.ts'],
+    files: ['test/component/failures.test.ts', 'src/pods/sync/report/exit-journal.test.ts'],
   },
   {
     name: 'power-cut',
@@ -73,7 +73,12 @@ export const testedFaults: readonly TestedFault[] = [
     fault: 'certificates and tokens end while they are used',
     injection: 'certificates of some seconds, a clock that is set, files that are half written',
     invariants: ['steady', 'lives', 'status'],
-    files: ['test/component/membership/expiring-credentials.test.ts', 'test/e2e/cluster/credentials.test.ts'],
+    files: [
+      'test/component/membership/expiring-credentials.test.ts',
+      'src/node/certificates/certificate-store.test.ts',
+      'src/node/certificates/open-serving-certificates.test.ts',
+      'test/e2e/cluster/credentials.test.ts',
+    ],
   },
   {
     name: 'clock-steps',

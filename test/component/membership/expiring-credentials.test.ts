@@ -120,6 +120,22 @@ describe('credentials that end while the agent runs, over real connections', () 
     assert.equal(await whoami(client), 'system:node:node-1')
   })
 
+  test('a file of which only a part is written does not cut off the client, and the whole one is taken', async (t) => {
+    const api = await startSecuredApi(t)
+    const file = join(createFolder(t), 'node.pem')
+    writeFileSync(file, await issue(api, 3_600_000))
+    const user = { 'client-certificate': file, 'client-key': file }
+    const { client } = await joinAs(t, api, { user, rotates: false })
+    assert.equal(await whoami(client), 'system:node:node-1')
+    const next = await issue(api, 3_600_000)
+    for (const share of [0, 0.2, 0.5, 0.9]) {
+      writeFileSync(file, next.slice(0, next.length * share))
+      assert.equal(await whoami(client), 'system:node:node-1', `with ${share} of it`)
+    }
+    writeFileSync(file, next)
+    assert.equal(await whoami(client), 'system:node:node-1')
+  })
+
   test('a certificate that the agent renews itself is replaced without a gap, and a watcher misses nothing', async (t) => {
     const api = await startSecuredApi(t)
     assert.equal((await api.call(api.node, 'POST', '/api/v1/nodes', { metadata: { name: 'node-1' } })).status, 201)
