@@ -32,7 +32,8 @@ run_node() {
   cache=$root/.cache/compile
   case ${1:-} in
     "$root"/dist/*) cache=$root/dist/compiled ;;
-    "$root"/src/*) set -- --disable-warning=ExperimentalWarning --import "$root/tools/load-sources.ts" "$@" ;;
+    # Hundreds of files leave much garbage at the start: with room for it, it is collected twice instead of eight times.
+    "$root"/src/*) set -- --min-semi-space-size=8 --disable-warning=ExperimentalWarning --import "$root/tools/load-sources.ts" "$@" ;;
   esac
   # Below us it comes from a launcher that started this one, perhaps for other files.
   case ${NODE_COMPILE_CACHE:-} in

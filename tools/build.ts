@@ -1,7 +1,7 @@
 /** Writes dist: the same programs in few files of JavaScript, which Node loads in half of the time and memory. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { buildProgram } from './build-program.ts'
 
 // Each by itself: together they would share code in many small files.
 const programs = {
@@ -21,20 +21,7 @@ const fresh = join(work, 'dist')
 mkdirSync(fresh)
 // What is changed from here on is newer: the launchers then take the sources (bin/launch.sh).
 writeFileSync(join(fresh, 'made'), '')
-for (const [name, source] of Object.entries(programs)) {
-  await build({
-    absWorkingDir: root,
-    entryPoints: { [name]: source },
-    outdir: fresh,
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    target: 'node26',
-    logLevel: 'warning',
-  })
-}
+for (const [name, source] of Object.entries(programs)) await buildProgram(root, { name, source, outdir: fresh })
 // A command that starts between these two finds nothing built, and takes the sources.
 if (existsSync(dist)) renameSync(dist, join(work, 'old'))
 renameSync(fresh, dist)

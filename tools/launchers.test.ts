@@ -119,7 +119,10 @@ describe('the launchers', () => {
       const { stdout } = run(join(folder, 'package/bin/deckhand'), ['status'], path)
       const loader = `--import ${folder}/package/tools/load-sources.ts`
       const program = `${folder}/package/src/deckhand.ts`
-      assert.equal(stdout, `bundled --disable-warning=ExperimentalWarning ${loader} ${program} status\n`)
+      assert.equal(
+        stdout,
+        `bundled --min-semi-space-size=8 --disable-warning=ExperimentalWarning ${loader} ${program} status\n`,
+      )
     }
   })
 })
