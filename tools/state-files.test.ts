@@ -9,23 +9,36 @@ const root = join(import.meta.dirname, '..')
 const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'cgroups/cgroup-files.ts': 'files of the kernel',
   'cgroups/write-kernel-file.ts': 'files of the kernel',
+  'directories/device-files.ts': 'empty files, on which devices are bound',
   'directories/log-files.ts': 'logs of containers, rotated',
-  'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place',
+  'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place; last words of containers',
   'directories/truncate-log.ts': 'logs of deckhand',
+  'directories/volume-files.ts':
+    'an empty file marks an emptyDir that is complete: without it, after a power cut, its group is set again',
+  'files/append-file.ts': 'logs',
   'files/durable-file.ts': 'the writer itself',
   'files/payload/held-directory.ts': 'contents of volumes, by the atomic writer',
+  'files/restrict-mode.ts': 'an empty file, which a library then fills',
   'files/serving-socket.ts': 'a socket gets its name',
+  'guarded/child/bind-target.ts': 'an empty file, on which a part of a volume is bound',
+  'guarded/child/check-host-path.ts': 'an empty file, where a hostPath asks for one',
   'machine/kernel-settings.ts': 'files of the kernel',
   'mounts/project-quotas.ts': 'an argument of a command, in a file',
+  'processes/lock-file.ts': 'the lock file, which holds nothing',
   'processes/own-process.ts': 'files of the kernel, and the lock file',
+  'processes/start-process.ts': 'the output of a process',
 }
 
 // The whole module, or one of the calls that put content or a name in place.
 const IMPORT = /^import (\* as \w+|\{[^}]*\}) from 'node:fs(?:\/promises)?'/gm
 const WRITES = /\* as|\b(?:rename|writeFile|cp|copyFile)(?:Sync)?\b|\bcreateWriteStream\b/
 
+// A file that is opened to be made or changed.
+const OPENS = /\bopen(?:Sync)?\([^\n]*(?:'[wa]x?\+?'|'r\+'|\bO_(?:CREAT|WRONLY|RDWR)\b)/
+
 function writesFiles(text: string): boolean {
-  return [...text.matchAll(IMPORT)].some(([, names]) => WRITES.test(names ?? ''))
+  const imports = [...text.matchAll(IMPORT)].map(([, names]) => names ?? '')
+  return imports.some((names) => WRITES.test(names)) || (imports.length > 0 && OPENS.test(text))
 }
 
 test('state is written by the durable writer alone: who else writes or renames files is listed with the reason', () => {
@@ -43,5 +56,10 @@ test('that check finds what it is for', () => {
   assert.ok(found(`import {\n  readFile,\n  writeFile,\n} from 'node:fs/promises'`))
   assert.ok(found(`import { writeFileSync } from 'node:fs'`))
   assert.ok(found(`import * as files from 'node:fs'`))
+  assert.ok(found(`import { open } from 'node:fs/promises'\nawait open(join(a, b), 'wx')`))
+  assert.ok(
+    found(`import { constants, open } from 'node:fs/promises'\nopen(a, constants.O_CREAT | constants.O_WRONLY)`),
+  )
   assert.ok(!found(`import { readFile, readdir } from 'node:fs/promises'`))
+  assert.ok(!found(`import { open } from 'node:fs/promises'\nawait open(path, 'r')`))
 })
