@@ -44,6 +44,8 @@ export interface Host {
   readSubordinateIds(signal: AbortSignal): Promise<SubordinateIds | undefined>
   /** Makes the root directory, and returns its path without symbolic links. */
   prepareRoot(path: string, podLogsDirectory: string): Promise<string>
+  /** Fails when nothing can be written in the folder. */
+  checkWritable(folder: string): Promise<void>
   /** Lets containers see what is mounted below later. */
   makeShared(path: string, signal: AbortSignal): Promise<void>
   openGuardedFiles(signal: AbortSignal): GuardedFiles & Disposable

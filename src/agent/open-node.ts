@@ -3,6 +3,7 @@ import { runProcess } from '../system/processes/run-process.ts'
 import { createCsi } from '../node/csi/create-csi.ts'
 import { NodePressure } from '../node/eviction/node-pressure.ts'
 import { createNode } from '../node/registration/create-node.ts'
+import { RootDirectoryWatch } from '../node/registration/root-directory-watch.ts'
 import { NodeStartup } from '../node/registration/node-startup.ts'
 import { openNodeShutdown } from '../node/shutdown/open-node-shutdown.ts'
 import { toNodeSettings } from '../pods/sync/to-node-settings.ts'
@@ -24,6 +25,9 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
   const shutdown = await openNodeShutdown(base)
   const pressure = new NodePressure(onChange)
   const csi = await createCsi({ ...base, nodeName, onDrivers: () => hub.driversChanged(), onChange })
+  const rootWatch = new RootDirectoryWatch({ ...base, checkWritable: host.checkWritable, events, onChange })
+  // Before anything is reported of the node, so that it does not seem ready at each start of the agent.
+  await rootWatch.check()
   // Set by the volumes of pods; undefined until those of earlier agents are known.
   const volumesInUse: { names: readonly string[] | undefined } = { names: undefined }
   const own = await createNode(
@@ -38,7 +42,13 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
       runtime: runtime.version,
       abilities: () => health.abilities,
       pressures: () => pressure.current,
-      problems: () => [...relists.problems(), ...health.nodeProblems, ...csi.problems(), ...shutdown.problems()],
+      problems: () => [
+        ...relists.problems(),
+        ...health.nodeProblems,
+        ...csi.problems(),
+        ...shutdown.problems(),
+        ...rootWatch.problems(),
+      ],
       volumesInUse: () => volumesInUse.names,
       devices: () => devices.plugins.info(),
       events,
@@ -59,6 +69,7 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
   })
   const loops: readonly Loop[] = [
     ...csi.loops,
+    { name: 'root directory', run: (s) => rootWatch.run(s) },
     {
       name: 'own node',
       async run(s) {

@@ -3,6 +3,7 @@ import { createCgroups } from '../node/cgroups/create-cgroups.ts'
 import { createVolumeHost } from '../pods/volumes/create-volume-host.ts'
 import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
+import { checkWritable } from '../system/directories/check-writable.ts'
 import { prepareRoot } from '../system/directories/prepare-root.ts'
 import { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
 import { createStateFile } from '../system/files/create-state-file.ts'
@@ -75,6 +76,7 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     readSpace: readFileSystemSpace,
     readSubordinateIds: (signal) => readSubordinateIds({ clock, path: environment['PATH'] ?? '' }, signal),
     prepareRoot,
+    checkWritable,
     makeShared: (path, signal) => makeShared({ clock }, path, signal),
     openGuardedFiles: (signal) =>
       createGuardedFiles({ clock, log, findLauncher: () => findDeathSignal(clock, signal) }),

@@ -94,6 +94,7 @@ const LOOPS = [
   'placement',
   'resizes',
   'remains of pods',
+  'root directory',
   'resolver check',
   'claims of pods',
   'api source',
@@ -338,6 +339,9 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     readSpace: async () => ({ capacityBytes, availableBytes: capacityBytes, totalInodes: 1, freeInodes: 1 }),
     readSubordinateIds: async () => undefined,
     prepareRoot: async () => (options.deviceFolder === undefined ? ROOT : dirname(options.deviceFolder)),
+    checkWritable: async () => {
+      if (world.files.isReadOnly) throw new Error('EROFS: read-only file system')
+    },
     makeShared: async () => {},
     findShims: async () => [],
     killProcess: async () => false,

@@ -9,6 +9,7 @@ type PodFiles = PodDeps['files']
 export class FakePodFiles implements PodFiles {
   readonly files = new Map<string, string>()
   readonly directories = new Set<string>()
+  isReadOnly = false
   /** By UID: what is in the directory of a pod and not the agent's. */
   readonly foreign = new Map<string, readonly string[]>()
   /** What the next calls of a method fail with. */
