@@ -23,10 +23,13 @@ export async function adoptRunning({ base, runtime: { observer }, devices, pods 
   devices.plugins.find(running)
 }
 
+// With a runtime that is well, a pod is read in milliseconds. Pods whose calls hang are few, and must not hold up the start.
+const PATIENCE_MS = 2000
+
 /** A pod that cannot be read holds up no other: its worker asks again before it does anything. */
 async function listRunning(observer: Observer, log: Logger): Promise<void> {
   try {
-    await observer.relist()
+    await observer.relist(PATIENCE_MS)
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error
     log.warn('cannot read some pods of the runtime, going on without', { error })

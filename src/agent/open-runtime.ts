@@ -9,6 +9,7 @@ import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
 import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
 import { PodRegistry } from '../pods/sync/pod-registry.ts'
+import { askAgain } from '../protocols/cri/ask-again.ts'
 import { measureCalls } from '../protocols/cri/measure-calls.ts'
 import { streamLists } from '../protocols/cri/stream-lists.ts'
 import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
@@ -42,7 +43,8 @@ export async function openRuntime(base: Base, hub: Hints) {
     ),
   )
   let callsMade = 0
-  const listed = settings.gates.enabled('CRIListStreaming') ? streamLists(client, { log }) : client
+  const patient = askAgain(client, clock)
+  const listed = settings.gates.enabled('CRIListStreaming') ? streamLists(patient, { log }) : patient
   const calls = measureCalls(listed, {
     clock,
     onCall: ({ operation, seconds, failed }) => {
@@ -56,7 +58,7 @@ export async function openRuntime(base: Base, hub: Hints) {
     tasks.signal,
   )
   const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
-  const health = new RuntimeHealth({ client, clock, log, onChange: () => hub.runtimeChanged() })
+  const health = new RuntimeHealth({ client: patient, clock, log, onChange: () => hub.runtimeChanged() })
   const onDemand = settings.gates.enabled('PLEGOnDemandRelist')
   const relists = new RelistHealth({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
   const observer = new Observer(

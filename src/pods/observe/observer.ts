@@ -102,13 +102,13 @@ export class Observer {
     this.#outdated.add(uid)
   }
 
-  /** Relists everything. A pod that cannot be read keeps no other from being seen; it is reported at the end. */
-  async relist(): Promise<void> {
+  /** Relists everything. A pod that cannot be read in time keeps no other from being seen; it is reported at the end. */
+  async relist(patienceMs = SLOW_POD_MS): Promise<void> {
     const waiters = this.#waiters
     this.#waiters = []
     const failures = new Map<PodUid, unknown>()
     try {
-      await this.#relistAll(failures)
+      await this.#relistAll(failures, patienceMs)
     } catch (error) {
       for (const waiter of waiters) if (failures.size === 0) waiter.reject(error)
       throw error
@@ -120,7 +120,7 @@ export class Observer {
     }
   }
 
-  #relistAll(failures: Map<PodUid, unknown>): Promise<void> {
+  #relistAll(failures: Map<PodUid, unknown>, patienceMs: number): Promise<void> {
     return this.#numbered(async (read) => {
       const startedAt = this.#deps.clock.now()
       const [sandboxes, containers] = await Promise.all([
@@ -133,7 +133,7 @@ export class Observer {
       const work = async () => {
         for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
           const { uid } = next
-          await this.#completeInTime(next, read).catch((error: unknown) => failures.set(uid, error))
+          await this.#completeInTime(next, { read, patienceMs }).catch((error: unknown) => failures.set(uid, error))
         }
       }
       await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
@@ -160,8 +160,11 @@ export class Observer {
   }
 
   /** A pod about which the runtime does not answer must not keep the next relist waiting. */
-  async #completeInTime(listed: ListedPod, read: number): Promise<void> {
-    const options = { clock: this.#deps.clock, ms: SLOW_POD_MS, what: `the refresh of pod "${listed.uid}"` }
+  async #completeInTime(
+    listed: ListedPod,
+    { read, patienceMs }: { readonly read: number; readonly patienceMs: number },
+  ): Promise<void> {
+    const options = { clock: this.#deps.clock, ms: patienceMs, what: `the refresh of pod "${listed.uid}"` }
     await withDeadline(options, (signal) => this.#complete(listed, read, signal), this.#signal)
   }
 
