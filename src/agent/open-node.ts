@@ -25,7 +25,12 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
   const shutdown = await openNodeShutdown(base)
   const pressure = new NodePressure(onChange)
   const csi = await createCsi({ ...base, nodeName, onDrivers: () => hub.driversChanged(), onChange })
-  const rootWatch = new RootDirectoryWatch({ ...base, checkWritable: host.checkWritable, events, onChange })
+  const rootWatch = new RootDirectoryWatch({
+    ...base,
+    checkWritable: (folder) => host.checkWritable(folder),
+    events,
+    onChange,
+  })
   // Before anything is reported of the node, so that it does not seem ready at each start of the agent.
   await rootWatch.check()
   // Set by the volumes of pods; undefined until those of earlier agents are known.

@@ -255,3 +255,24 @@ test('a pod whose parts cannot make progress does not keep the runtime busy', as
   await agent.pass(5000)
   assert.ok(changes(world).length < 12, changes(world).join(', '))
 })
+
+test('pods that go on failing in the same way do not fill the log', async () => {
+  await using world = await createWorld()
+  await using agent = await startAgent(world)
+  agent.setPods([createWantedPod('u-1')])
+  await agent.settle()
+  const readOnly = new Error('EROFS: read-only file system')
+  for (const method of ['makeDirectories', 'removePod'] as const) world.files.failures.set(method, readOnly)
+  const before = agent.lines.length
+  // One has to go, the other to come: neither can.
+  agent.setPods([createWantedPod('u-2')])
+  await agent.pass(119_000, 1000)
+  const failures = agent.lines.slice(before).filter(({ level }) => level === 'error' || level === 'warn')
+  assert.deepEqual(failures.map(({ message, fields }) => `${message} ${String(fields['pod'])}`).sort(), [
+    ...Array(2).fill('cannot sync pod, will try again shop/pod-u-2'),
+    ...Array(2).fill('pod step failed, will try again shop/pod-u-1'),
+  ])
+  world.files.failures.clear()
+  await agent.pass(20_000, 1000)
+  assert.equal(agent.statusOf('u-2')?.phase, 'Running')
+})

@@ -95,11 +95,11 @@ const keepers: readonly Keeper[] = [
 
 inMountNamespace(import.meta.filename, () => {
   describe('on a full disk', () => {
-    for (const { name, folder, open } of keepers) {
+    for (const { name, folder, ...keeper } of keepers) {
       test(`${name} keeps its content, leaves nothing else behind, and is written when there is room`, async (t) => {
         const { disk, fill, free, names } = await makeDisk(t)
         await mkdir(join(disk, 'pods', UID), { recursive: true })
-        const file = open(disk)
+        const file = keeper.open(disk)
         await file.write('old')
         await fill()
         const before = await names(folder)

@@ -1,3 +1,5 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { errorText } from '../../base/telemetry/error-text.ts'
 import type { AbortScope } from '../../base/async/abort-scope.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { EventRepeats } from '../../model/events/event-repeats.ts'
@@ -69,6 +71,15 @@ export function createPodHistory(pod?: Pod, restartCounts: ReadonlyMap<string, n
     status: undefined,
     eviction: undefined,
   }
+}
+
+/** Is the failure of a pass to be logged? What goes on failing in the same way, often for many pods at once, is logged once a minute. */
+export function isNewFailure(
+  { reported }: Pick<PodHistory, 'reported'>,
+  error: unknown,
+  clock: Pick<Clock, 'monotonic'>,
+): boolean {
+  return reported.isDue('a failed pass', errorText(error), clock.monotonic())
 }
 
 /** A start that follows an exit makes the next one wait longer. */

@@ -15,6 +15,7 @@ import type { PodExplanation } from './explain/explain-pod.ts'
 import type { Timeline } from './explain/timeline.ts'
 import { PassCounter, tracePass } from './report/pass-counter.ts'
 import type { PassCounterDeps } from './report/pass-counter.ts'
+import { isNewFailure } from './pod-history.ts'
 import { PodLife } from './pod-life.ts'
 import type { PodSubject } from './pod-life.ts'
 import { PodProbing } from './probing/pod-probing.ts'
@@ -277,10 +278,11 @@ export class PodWorker {
 
   /** Logs what went wrong and returns when to try again. Only what the runtime did not cause needs the people who run the node. */
   #reportFailure(error: unknown): number {
-    const { log } = this.#deps
+    const { log, clock } = this.#deps
     const fields = { pod: this.#life.logName, uid: this.uid, step: this.state.kind, error }
-    if (!(error instanceof CriCallError)) log.error('pod step failed, will try again', fields)
-    else log.warn('runtime failed in a step of a pod, will try again', fields)
+    const isNew = isNewFailure(this.#life.history, error, clock)
+    if (isNew && !(error instanceof CriCallError)) log.error('pod step failed, will try again', fields)
+    else if (isNew) log.warn('runtime failed in a step of a pod, will try again', fields)
     return error instanceof CriCallError && error.code === 'Unavailable' ? RUNTIME_RETRY_MS : FAILURE_RETRY_MS
   }
 

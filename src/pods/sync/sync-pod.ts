@@ -19,6 +19,7 @@ import { hasNewRunningParts } from './decide/has-new-running-parts.ts'
 import type { PodActions } from './decide/pod-actions.ts'
 import { observePod, refreshPod } from './observe-pod.ts'
 import type { ObservePodDeps } from './observe-pod.ts'
+import { isNewFailure } from './pod-history.ts'
 import type { PodHistory } from './pod-history.ts'
 import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
@@ -93,7 +94,8 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: PassSigna
     if (!(error instanceof SandboxError) && !(error instanceof CriCallError)) throw error
     context.history.problem = `Waits: ${error.message}`
     const { uid } = pod.metadata
-    context.deps.log.warn('cannot sync pod, will try again', { pod: podLogName(pod), uid, error })
+    if (isNewFailure(context.history, error, context.deps.clock))
+      context.deps.log.warn('cannot sync pod, will try again', { pod: podLogName(pod), uid, error })
     // What the failed call did or did not do is observed before the next try.
     const fresh = await refreshPod(context, pod).catch(() => before)
     await trim(context, { pod, observed: fresh }, signals.shutdown)
