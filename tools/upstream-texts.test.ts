@@ -11,6 +11,7 @@ import {
   OWN_REASONS,
   POD_EVENTS,
   POD_REASONS,
+  STREAM_REASONS,
 } from '../test/fixtures/upstream-texts.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -20,7 +21,7 @@ const sources = globSync('src/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.test.ts') && !FOREIGN.test(path))
   .map((path) => readFileSync(join(root, path), 'utf8'))
 const literals = new Set(sources.flatMap(readLiterals).map(normalize))
-const tables = { POD_EVENTS, NODE_EVENTS, POD_REASONS, CONTAINER_REASONS, CONDITIONS }
+const tables = { POD_EVENTS, NODE_EVENTS, POD_REASONS, CONTAINER_REASONS, STREAM_REASONS, CONDITIONS }
 const rows = Object.values(tables).flat()
 
 /** Whether something that is inserted is quoted here or where it comes from is all the same. */
