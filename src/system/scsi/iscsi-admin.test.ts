@@ -97,7 +97,7 @@ describe('createIscsiAdmin()', () => {
         ['iface.transport_name', 'tcp'],
       ],
     )
-    const next = createAdmin({ '-m iface -I a:b -o new': 15 })
+    const next = createAdmin({ '-m iface -I a:b -o new': 15, '-m iface -I a:b -o delete': 7 })
     await next.admin.makeInterface('a:b', new Map([['iface.transport_name', 'tcp']]), signal)
     await next.admin.removeInterface('a:b', signal)
     assert.deepEqual(next.calls, [

@@ -38,7 +38,10 @@ const RECORD_MS = 30_000
 const NETWORK_MS = 150_000
 
 const SESSION_EXISTS = 15
+/** No session, no record. */
 const GONE: ReadonlySet<number | undefined> = new Set([2, 21])
+/** An interface that is not there is an invalid parameter to it. */
+const NO_INTERFACE: ReadonlySet<number | undefined> = new Set([...GONE, 6, 7])
 
 const DISCOVERY_KEYS = chapKeys('discovery.sendtargets.auth')
 const SESSION_KEYS = chapKeys('node.session.auth')
@@ -103,13 +106,14 @@ export function createIscsiAdmin({ clock, log, run = runProcess }: IscsiAdminDep
 
     async makeInterface(iface, settings, signal) {
       const args = ofInterface(iface)
-      await call({ args: [...args, '-o', 'new'], accepts: new Set([SESSION_EXISTS]) }, signal)
+      const accepts = new Set([SESSION_EXISTS])
+      await call({ args: [...args, '-o', 'new'], accepts }, signal)
       for (const [name, value] of [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-        await call({ args: [...args, '-o', 'update', '-n', name, '-v', value] }, signal)
+        await call({ args: [...args, '-o', 'update', '-n', name, '-v', value], accepts }, signal)
     },
 
     async removeInterface(iface, signal) {
-      await call({ args: [...ofInterface(iface), '-o', 'delete'], accepts: GONE }, signal)
+      await call({ args: [...ofInterface(iface), '-o', 'delete'], accepts: NO_INTERFACE }, signal)
     },
 
     async discover({ portal, iface }, chap, signal) {

@@ -186,7 +186,8 @@ describe('volumes of the node, of disks and of servers', () => {
     await waiting('claims', [claim('missing'), claim('unbound')])
     await waiting('kinds', [
       { name: 'csi', csi: { driver: 'x.example' } },
-      { name: 'cloud', awsElasticBlockStore: { volumeID: 'v' } },
+      { name: 'cloud', awsElasticBlockStore: { volumeID: 'aws://z/d' } },
+      { name: 'flex', flexVolume: { driver: 'x.example/y' } },
       { name: 'git', gitRepo: { repository: 'r' } },
       { name: 'old', rbd: { image: 'i', monitors: ['m'] } },
     ])
@@ -205,8 +206,9 @@ describe('volumes of the node, of disks and of servers', () => {
     await node.logged(
       'kinds-lab',
       'FailedMount',
-      'failed to process volumes=[cloud git old]',
-      'volume \\"cloud\\" of kind awsElasticBlockStore: it is served by the CSI driver ebs.csi.aws.com',
+      'failed to process volumes=[cloud flex git old]',
+      'failed to translate in-tree pv to CSI: Invalid format for AWS volume (aws://z/d)',
+      'volume \\"flex\\" of kind flexVolume: drivers of this kind are not run here',
       'volume \\"git\\" of kind gitRepo: Kubernetes has switched this kind of volume off',
       'volume \\"old\\" of kind rbd: Kubernetes no longer has this kind of volume',
     )

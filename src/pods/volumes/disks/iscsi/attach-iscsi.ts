@@ -29,10 +29,12 @@ export async function attachIscsi(
   { disk, secrets }: Pick<Attaching, 'disk' | 'secrets'>,
   signal: AbortSignal,
 ): Promise<string> {
-  const { admin } = deps
+  const { admin, scsi } = deps
   const settings = await admin.interfaceSettings(disk.baseInterface, signal)
   const transport = settings.get('iface.transport_name') ?? 'tcp'
-  if (disk.initiatorName !== '') {
+  const sessions = await scsi.portalHosts(disk.iqn)
+  // One that has sessions stays as it is.
+  if (disk.initiatorName !== '' && !disk.portals.every((portal) => sessions.has(portal))) {
     const own = new Map([...settings].filter(([name]) => name !== 'iface.iscsi_ifacename'))
     await admin.makeInterface(disk.iface, own.set('iface.initiatorname', disk.initiatorName), signal)
   }
