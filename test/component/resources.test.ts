@@ -281,6 +281,19 @@ describe('a pod that asks for other resources while it runs', () => {
     assert.equal(memoryOf(world), 128n * MI, 'a container without a limit of its own has the one of the pod')
     assert.deepEqual(world.cgroups.states.get(createSized(small).metadata.uid)?.memoryLimitBytes, 128n * MI)
   })
+
+  test('gets resources as a whole where it had none', async () => {
+    await using world = await createWorld()
+    await using agent = await startSmall(world, {}, createSized(small))
+    const uid = createSized(small).metadata.uid
+    assert.deepEqual(world.cgroups.states.get(uid)?.memoryLimitBytes, 64n * MI)
+    agent.setPods([createSized(small, { generation: 2, ofPod: large })], 'api')
+    await agent.settle()
+    assert.deepEqual(describeConditions(agent), [])
+    assert.deepEqual(world.cgroups.states.get(uid)?.memoryLimitBytes, 128n * MI)
+    assert.deepEqual(agent.statusOf('u-1')?.resources, large)
+    assert.equal(memoryOf(world), 64n * MI, 'the container keeps its own limit')
+  })
 })
 
 /** Gives an agent a desired pod and kills it at its n-th call from now on; true when it was done by then. */

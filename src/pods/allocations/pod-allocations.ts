@@ -94,9 +94,13 @@ export class PodAllocations {
     if (actuated === undefined) this.#actuated.set(uid, rebuilt.actuated)
   }
 
-  /** What was last set for the pod and its containers; those that are not named were never made. */
+  /**
+   * What was last set for the pod and its containers; those that are not named were never made. Where a whole pod can be resized, one that
+   * has no resources of its own has none set: it may get some.
+   */
   actuated(uid: PodUid): PodAllocation | undefined {
-    return this.#actuated.get(uid)
+    const actuated = this.#actuated.get(uid)
+    return actuated && this.#scope.podLevel ? { ...actuated, pod: actuated.pod ?? {} } : actuated
   }
 
   /** What never changes its size is not remembered. The first container comes after the pod itself got what it was granted. */
