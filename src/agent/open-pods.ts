@@ -185,7 +185,10 @@ export async function openPods(stages: Stages, hub: Hints) {
       },
       settings: {
         runtimeName: runtime.version.name,
-        backOffLimits: crashBackOffLimits(config.crashLoopBackOff.maxContainerRestartPeriod),
+        backOffLimits: crashBackOffLimits(
+          config.crashLoopBackOff.maxContainerRestartPeriod,
+          settings.gates.enabled('ReduceDefaultCrashLoopBackOffDecay'),
+        ),
         syncFrequencyMs: config.syncFrequency,
         networkProblem: () => health.networkProblem,
       },

@@ -137,6 +137,20 @@ describe('a feature that is switched on', () => {
     }
   })
 
+  test('ReduceDefaultCrashLoopBackOffDecay: the first wait after a crash is a second', async () => {
+    for (const isOn of [true, false]) {
+      await using world = await createWorld()
+      await using agent = await startAgent(world, gate(`ReduceDefaultCrashLoopBackOffDecay=${isOn}`))
+      agent.setPods([createWantedPod()])
+      await agent.pass(1000)
+      for (const restarts of [1, 2]) {
+        world.cri.exitContainer(instanceOf(world), 1)
+        await agent.pass(restarts === 1 ? 500 : 1500)
+      }
+      assert.deepEqual(running(world), isOn ? ['main'] : [], 'the first restart is at once, the second waits')
+    }
+  })
+
   test('CRIListStreaming: lists come as streams, or whole from a runtime that has none', async () => {
     for (const newer of [true, false]) {
       await using world = await createWorld({ newer })

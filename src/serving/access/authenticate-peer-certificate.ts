@@ -21,7 +21,7 @@ const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 export function authenticatePeerCertificate(
   presented: PresentedCertificate,
   authorities: readonly X509Certificate[],
-  now: number,
+  { now, readsUid }: { readonly now: number; readonly readsUid: boolean },
 ): CredentialResult {
   const [own] = presented.chain
   if (own === undefined) return ABSENT
@@ -33,7 +33,7 @@ export function authenticatePeerCertificate(
   const fingerprint = own.fingerprint256.replaceAll(':', '').toLowerCase()
   return validCredential({
     name: CN,
-    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
+    ...(readsUid && typeof uid === 'string' && uid !== '' ? { uid } : {}),
     groups: [O].flat().filter((group): group is string => typeof group === 'string'),
     extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] },
   })

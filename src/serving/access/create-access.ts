@@ -53,9 +53,11 @@ export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal
         lifetime,
       )
     : undefined
+  const readsUid = settings.gates.enabled('AllowParsingUserUIDFromCertAuth')
   const authenticate = createClientAuthenticator({
     authorities,
     tokens,
+    readsUid,
     metrics,
     anonymous: access.anonymous,
     clock,

@@ -26,7 +26,7 @@ function create(anonymous: boolean, withTokens = true) {
     },
   }
   const { metrics } = countAccess()
-  const deps = { authorities: undefined, metrics, clock: new FakeClock(), log: silentLogger, anonymous }
+  const deps = { authorities: undefined, readsUid: true, metrics, clock: new FakeClock(), log: silentLogger, anonymous }
   return createClientAuthenticator({ ...deps, tokens: withTokens ? tokens : undefined })
 }
 

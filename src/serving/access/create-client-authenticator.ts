@@ -19,6 +19,8 @@ export interface ClientAuthenticatorDeps {
   readonly tokens: Pick<TokenReviews, 'authenticate'> | undefined
   /** A client without credentials is let through as anonymous. */
   readonly anonymous: boolean
+  /** The certificate of a client may name its UID. Parity: the gate AllowParsingUserUIDFromCertAuth. */
+  readonly readsUid: boolean
   readonly metrics: Pick<AccessMetrics, 'clientCertificateSeen'>
   readonly clock: Clock
   readonly log: Logger
@@ -32,12 +34,12 @@ export type AuthenticateClient = (request: IncomingMessage, signal: AbortSignal)
  * before; but who showed something that is not good is never anonymous.
  */
 export function createClientAuthenticator(deps: ClientAuthenticatorDeps): AuthenticateClient {
-  const { authorities, tokens, anonymous, metrics, clock, log } = deps
+  const { authorities, tokens, anonymous, readsUid, metrics, clock, log } = deps
   const readCertificate = (request: IncomingMessage): CredentialResult => {
     if (authorities === undefined) return ABSENT
     const now = clock.now()
     const presented = readPeerCertificate(request)
-    const result = authenticatePeerCertificate(presented, authorities.certificates, now)
+    const result = authenticatePeerCertificate(presented, authorities.certificates, { now, readsUid })
     const [own] = presented.chain
     if (result.kind === 'valid' && own !== undefined)
       metrics.clientCertificateSeen((own.validToDate.getTime() - now) / 1000)

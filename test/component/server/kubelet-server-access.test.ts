@@ -313,6 +313,15 @@ describe('a client certificate', () => {
     })
   })
 
+  test('says no uid where that is switched off', async (t) => {
+    const uids: unknown[] = []
+    const isAllowed = ({ uid }: Caller) => uids.push(uid) > 0
+    const server = await startKubeletServer(t, { routes: createRoutes(), isAllowed, readsUid: false })
+    const subject = [{ CN: ['jane'] }, { '1.3.6.1.4.1.57683.2': ['id-7'] }]
+    await server.ask('/healthz', show(await createClient(server.authority, { subject })))
+    assert.deepEqual(uids, [undefined])
+  })
+
   test('that is bad does not become anonymous, and a good token makes up for it', async (t) => {
     const tokens = {
       authenticate: (token: string) =>

@@ -43,6 +43,7 @@ export interface ServerOptions {
   readonly tokens?: Parameters<typeof createClientAuthenticator>[0]['tokens']
   readonly tls?: Partial<KubeletServerDeps['tls']>
   readonly withoutCertificate?: boolean
+  readonly readsUid?: boolean
   readonly limits?: KubeletServerDeps['limits']
 }
 
@@ -81,6 +82,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
     authorities,
     tokens: options.tokens,
     anonymous,
+    readsUid: options.readsUid ?? true,
     metrics: countAccess().metrics,
     clock,
     log: silentLogger,

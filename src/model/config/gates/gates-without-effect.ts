@@ -14,7 +14,6 @@ const STATIC_PODS = 'what static pods may say does not depend on it'
  * /statusz show what holds. A feature that arrives takes its gate off this list; `test/fixtures/gate-uses.ts` accounts for all other gates.
  */
 export const GATES_WITHOUT_EFFECT: Readonly<Partial<Record<FeatureGate, FixedFeature>>> = {
-  AllowParsingUserUIDFromCertAuth: { isOn: true, why: 'the UID in the certificate of a client is always read' },
   ClientsAllowCARotation: { isOn: true, why: 'the certificate authority of the API server is always followed' },
   ClientsAllowCBOR: { isOn: false, why: 'the API is spoken to in JSON' },
   ClientsPreferCBOR: { isOn: false, why: 'the API is spoken to in JSON' },

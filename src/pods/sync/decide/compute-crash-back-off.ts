@@ -9,6 +9,7 @@ export interface CrashBackOff {
 }
 
 const FIRST_WAIT_MS = 10_000
+const REDUCED_FIRST_WAIT_MS = 1000
 // A container that ran longer than this since its last start is forgiven, whatever the ceiling is.
 const FORGIVEN_AFTER_MS = 600_000
 
@@ -17,9 +18,9 @@ export function crashBackOffKey({ name, image, resources }: Pick<Container, 'nam
   return JSON.stringify([name, image, resources])
 }
 
-/** The limits for a configured ceiling: the first wait is never longer than it. */
-export function crashBackOffLimits(maxMs: number): BackOffLimits {
-  return { firstMs: Math.min(FIRST_WAIT_MS, maxMs), longestMs: maxMs }
+/** The limits for a configured ceiling: the first wait is never longer than it. Reduced: by the gate ReduceDefaultCrashLoopBackOffDecay. */
+export function crashBackOffLimits(maxMs: number, isReduced = false): BackOffLimits {
+  return { firstMs: Math.min(isReduced ? REDUCED_FIRST_WAIT_MS : FIRST_WAIT_MS, maxMs), longestMs: maxMs }
 }
 
 /** When a container whose end was seen at endedAt may start again; undefined: at once. */
