@@ -162,7 +162,7 @@ describe('a pod with a runtime class', () => {
     [
       'names a handler that the runtime does not have',
       () => ({ kind: 'found', value: { handler: 'vm' } }),
-      'failed to get sandbox runtime: no runtime for "vm" is configured',
+      'rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "vm" is configured',
     ],
   ]
   for (const [name, find, message] of waiting) {
