@@ -92,7 +92,7 @@ async function runScenario(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    await using lab = await startLab()
+    await using lab = await startLab(options.runtime)
     const samples = await scenario.measure({ lab, binary: kubelet.binary, ...options, signal })
     const kept = Object.entries(samples).filter(([name]) => options.only?.includes(name) ?? true)
     kubelet.samples.push(Object.fromEntries(kept))

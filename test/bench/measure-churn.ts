@@ -52,7 +52,7 @@ interface Api {
 
 async function startNode(lab: Lab, signal: AbortSignal): Promise<AsyncDisposable & { readonly api: Api }> {
   const [state, log] = [`${lab.folder}/state`, `${lab.folder}/up.log`]
-  const place = ['--state', state, '--runtime', lab.containerd.endpoint, '--cgroup-root', `${lab.cgroupRoot}/node`]
+  const place = ['--state', state, '--runtime', lab.runtime.endpoint, '--cgroup-root', `${lab.cgroupRoot}/node`]
   const up = await lab.startInside([deckhand, 'up', ...place], log)
   const output = async () => await readFile(log, 'utf8').catch(() => '')
   const isUp = async () => (await output()).includes('stop all')

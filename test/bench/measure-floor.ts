@@ -1,9 +1,7 @@
 import { mkdir } from 'node:fs/promises'
-import { systemClock } from '../../src/base/async/clock.ts'
-import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
 import type { CriClient } from '../../src/protocols/cri/cri-client.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
-import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
+import { createLabRuntime } from '../e2e/support/test-node.ts'
 import type { Bench } from './scenario.ts'
 import { now, waitFor } from './wait.ts'
 import { createWorkload, WorkloadLogs } from './workload.ts'
@@ -17,8 +15,7 @@ export class Floor implements Disposable {
   constructor(bench: Bench) {
     this.#bench = bench
     this.#logs = `${bench.lab.folder}/floor-logs`
-    const runtimeEndpoint = bench.lab.containerd.endpoint
-    this.#client = createCriClient({ runtimeEndpoint, requestTimeoutMs: 60_000, clock: systemClock, log: silentLogger })
+    this.#client = createLabRuntime(bench.lab)
   }
 
   /** Seconds from the first call to the workload's first instruction. */

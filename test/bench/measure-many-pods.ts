@@ -120,7 +120,7 @@ async function waitForReady(
 }
 
 async function runningTasks(lab: Lab): Promise<readonly string[]> {
-  const tasks = await lab.containerd.tasks()
+  const tasks = await lab.runtime.tasks()
   return tasks.filter(({ status }) => status === 'RUNNING').map(({ id, pid }) => `${id} ${pid}`)
 }
 

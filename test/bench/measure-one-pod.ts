@@ -70,8 +70,8 @@ async function measurePod(bench: Bench, subject: Subject): Promise<Samples> {
 
 /** SIGKILL to the container's first process; gives the time just before. */
 async function killContainer({ lab }: Bench, { agent, name }: Subject): Promise<number> {
-  const id = (await agent.pod(name))?.status?.containerStatuses?.[0]?.containerID?.replace('containerd://', '')
-  const task = (await lab.containerd.tasks()).find((candidate) => candidate.id === id)
+  const id = (await agent.pod(name))?.status?.containerStatuses?.[0]?.containerID?.replace(/^\w+:\/\//, '')
+  const task = (await lab.runtime.tasks()).find((candidate) => candidate.id === id)
   const pid = task === undefined ? undefined : await lab.outerPid(task.pid)
   if (pid === undefined) throw new Error(`Cannot kill the container of ${name}: no task "${id}"`)
   const at = now()

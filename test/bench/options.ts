@@ -6,6 +6,8 @@ export interface BenchOptions {
   readonly against: string | undefined
   /** Rows to measure; undefined is all. */
   readonly only: readonly string[] | undefined
+  /** What the pods run on. */
+  readonly runtime: 'containerd' | 'docker'
   readonly runs: number
   readonly rounds: number
   readonly pods: number
@@ -16,10 +18,11 @@ export interface BenchOptions {
   readonly help: boolean
 }
 
-export const usage = `Measures our kubelet, and another one beside it, on a real containerd in a lab of its own. Needs root.
+export const usage = `Measures our kubelet, and another one beside it, on a real containerd or Docker in a lab of its own. Needs root.
 Usage: npm run bench -- [options]
   --against PATH   measure this kubelet too and print the ratios
   --only NAME,…    only these measures: ${rows.map(({ name }) => name).join(', ')}
+  --runtime NAME   containerd (the default) or docker
   --runs N         how often the short ones are repeated (10)
   --rounds N       how often all is repeated, each time in fresh labs, the kubelets taking turns (1)
   --pods N         how many "many pods" are (100), and the pods with probes (200)
@@ -34,6 +37,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     options: {
       against: text,
       only: text,
+      runtime: text,
       runs: text,
       rounds: text,
       pods: text,
@@ -48,6 +52,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   return {
     against: values.against,
     only,
+    runtime: parseRuntime(values.runtime ?? 'containerd'),
     runs: parseCount('runs', values.runs ?? '10'),
     rounds: parseCount('rounds', values.rounds ?? '1'),
     pods: parseCount('pods', values.pods ?? '100'),
@@ -61,4 +66,9 @@ export function parseOptions(args: readonly string[]): BenchOptions {
 function parseCount(name: string, text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`Cannot use --${name} "${text}": expected a number from 1 to 99999`)
   return Number(text)
+}
+
+function parseRuntime(text: string): BenchOptions['runtime'] {
+  if (text === 'containerd' || text === 'docker') return text
+  throw new Error(`Cannot measure on "${text}": expected containerd or docker`)
 }

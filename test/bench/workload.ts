@@ -38,7 +38,7 @@ export class WorkloadLogs {
   /** When the pod's main container, restarted so many times, did a thing; ms since the epoch, undefined while it did not. */
   async time(pod: string, restarts: number, what: 'started' | 'term'): Promise<number | undefined> {
     const text = await readFile(`${this.#folder}/${pod}/main/${restarts}.log`, 'utf8').catch(() => '')
-    const seconds = new RegExp(` ${what} ([\\d.]+)$`, 'm').exec(text)?.[1]
+    const seconds = new RegExp(`(?: F |"log":")${what} ([\\d.]+)`).exec(text)?.[1]
     return seconds === undefined ? undefined : Number(seconds) * 1000
   }
 

@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/base/async/clock.ts'
 import { loadIntoDocker } from '../../../src/standalone/images/load-into-docker.ts'
 import { startProcess } from '../../../src/system/processes/start-process.ts'
 import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
+import type { LabTask } from './lab-containerd.ts'
 import { childPid } from './lab-namespaces.ts'
 import { SECOND_HANDLER } from './second-handler.ts'
 import type { LabRuntime } from './start-lab.ts'
@@ -109,6 +110,17 @@ export class LabDocker implements LabRuntime {
     const response = await this.#send('POST', '/images/load?quiet=1', await readFile(file))
     if (response.statusCode !== 200) throw new Error(`Cannot load "${file}": ${await text(response)}`)
     await text(response)
+  }
+
+  async tasks(): Promise<readonly LabTask[]> {
+    return await Promise.all(
+      (await this.#list()).map(async ({ Id: id }) => {
+        const { State: state } = JSON.parse(await text(await this.#send('GET', `/containers/${id}/json`))) as {
+          State: { Pid: number }
+        }
+        return { id, pid: state.Pid, status: 'RUNNING' }
+      }),
+    )
   }
 
   /** The names of all containers. */

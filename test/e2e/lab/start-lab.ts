@@ -23,6 +23,7 @@ import { copyImageStore, IMAGE_STORE } from './image-store.ts'
 import { startAgent } from './lab-agent.ts'
 import type { AgentOptions, AgentSite, LabAgent } from './lab-agent.ts'
 import { LabContainerd } from './lab-containerd.ts'
+import type { LabTask } from './lab-containerd.ts'
 import { LabDocker } from './lab-docker.ts'
 import { LabManifests } from './lab-manifests.ts'
 import { enterArguments, outerPid } from './lab-namespaces.ts'
@@ -67,6 +68,8 @@ export interface LabRuntime {
   /** As containerRuntimeEndpoint wants it. */
   readonly endpoint: string
   log(): Promise<string>
+  /** What runs, or ran and was not removed, with pids as the lab counts them. */
+  tasks(): Promise<readonly LabTask[]>
   /** The pid of the daemon as we see it. */
   pid(): Promise<number>
   /** SIGKILL; containers go on under their shims. */
