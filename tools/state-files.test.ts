@@ -10,6 +10,7 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'cgroups/cgroup-files.ts': 'files of the kernel',
   'cgroups/write-kernel-file.ts': 'files of the kernel',
   'directories/device-files.ts': 'empty files, on which devices are bound',
+  'directories/docker-files.ts': 'the resolver file of a sandbox, which containers have mounted: written in place',
   'directories/log-files.ts': 'logs of containers, rotated',
   'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place; last words of containers',
   'directories/truncate-log.ts': 'logs of deckhand',
