@@ -126,3 +126,18 @@ describe('the launchers', () => {
     }
   })
 })
+
+test('the programs have the usual umask, whatever that of the shell is: containers of other users enter what they make', (t) => {
+  const hook = join(makeFolder(t), 'hook.mjs')
+  writeFileSync(hook, 'process.on("exit", () => console.error(`umask ${process.umask().toString(8)}`))')
+  for (const [launcher, argument] of [
+    ['deckhand', 'help'],
+    ['kubelet', '--version'],
+  ] as const) {
+    const { stderr } = spawnSync('sh', ['-c', 'umask 077; exec "$@"', 'sh', join(root, 'bin', launcher), argument], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: `--import=${hook}` },
+    })
+    assert.match(stderr, /^umask 22$/m, launcher)
+  }
+})
