@@ -118,9 +118,11 @@ export class FakeStatsWorld {
           return { ...used, device: '253:0' }
         },
         folder: async (path) => {
+          if (path.endsWith('/plugins')) return undefined
           this.#do(`list ${path}`)
           return { own: { bytes: 10, inodes: 1 }, folders: new Map([['main', { bytes: 8192, inodes: 2 }]]) }
         },
+        cutFolder: async () => undefined,
         file: async () => ({ bytes: 6, inodes: 1 }),
         kernelFile: (path) => this.kernelFiles.get(path),
         openFiles: async (_, most) => ({ files: 20, sockets: most < 20 ? undefined : 3 }),

@@ -53,6 +53,10 @@ describe('computeStorageExcess()', () => {
     const message = 'Container main exceeded its local ephemeral storage limit "100Mi". '
     assert.deepEqual(computeStorageExcess(pod, stats, 'shared'), { signal: 'ephemeralcontainerfs.limit', message })
     assert.equal(computeStorageExcess(pod, stats, 'separate'), undefined)
+    const [container] = stats.containers
+    const containers = container && [{ ...container, messages: { bytes: 45 * 2 ** 20, inodes: 1 } }]
+    const talking = computeStorageExcess(pod, { ...stats, containers: containers ?? [] }, 'separate')
+    assert.deepEqual(talking, { signal: 'ephemeralcontainerfs.limit', message })
   })
 
   test('says whether there is anything to measure', () => {

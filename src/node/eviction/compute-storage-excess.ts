@@ -50,11 +50,11 @@ function ofPod(pod: Pod, stats: PodUsage): StorageExcess | undefined {
 
 /** What a container writes to its own file system is not on the node's when images have their own. */
 function ofContainers({ spec }: Pod, stats: PodUsage, layout: DiskLayout): StorageExcess | undefined {
-  for (const { name, logs, rootfs } of stats.containers) {
+  for (const { name, logs, messages, rootfs } of stats.containers) {
     const text = spec.containers.find((container) => container.name === name)?.resources?.limits?.[RESOURCE]
     if (text === undefined) continue
     const limit = parseQuantity(text)
-    const used = (logs?.bytes ?? 0) + (layout === 'shared' ? (rootfs?.bytes ?? 0) : 0)
+    const used = (logs?.bytes ?? 0) + (messages?.bytes ?? 0) + (layout === 'shared' ? (rootfs?.bytes ?? 0) : 0)
     if (limit.nanos === 0n || BigInt(used) <= quantityValue(limit)) continue
     const message = `Container ${name} exceeded its local ephemeral storage limit "${formatQuantity(limit)}". `
     return { signal: 'ephemeralcontainerfs.limit', message }

@@ -21,6 +21,8 @@ export interface DiskUsage {
 
 interface PodDisk {
   readonly own: TreeUsage
+  /** The termination messages, which are in `own` too, by the name of the container. */
+  readonly messages: ReadonlyMap<string, TreeUsage>
   /** By the name of the container. */
   readonly logs: ReadonlyMap<string, TreeUsage>
   readonly volumes: readonly VolumeUsage[]
@@ -29,6 +31,8 @@ interface PodDisk {
 type DiskDeps = Pick<StatsDeps, 'calls' | 'files' | 'volumes' | 'rootDirectory' | 'podLogsDirectory' | 'log'>
 type FileSystemDeps = Pick<StatsDeps, 'calls' | 'files' | 'onSplitDisk' | 'log'>
 
+// Many times what is read of a termination message. Larger ones fill the disk, and no limit of the kernel holds them.
+const MOST_MESSAGE_BYTES = 1024 * 1024
 const NANOS_PER_MS = 1_000_000n
 
 /** Asks the runtime, which counts layers by itself, and lists log folders. What cannot be had is left out. */
@@ -101,6 +105,10 @@ async function readLayers({ calls }: DiskDeps, signal: AbortSignal): Promise<Dis
   )
 }
 
+function treesIn(folder: Awaited<ReturnType<DiskDeps['files']['folder']>>): readonly TreeUsage[] {
+  return folder === undefined ? [] : [folder.own, ...folder.folders.values()]
+}
+
 async function readPods(
   deps: DiskDeps,
   pods: readonly ObservedPod[],
@@ -110,10 +118,17 @@ async function readPods(
   const found = new Map<PodUid, PodDisk>()
   for (const { uid, name, namespace } of pods) {
     const logs = await deps.files.folder(`${deps.podLogsDirectory}/${namespace}_${name}_${uid}`)
-    const hosts = await deps.files.file(`${deps.rootDirectory}/pods/${uid}/etc-hosts`)
-    const { bytes, inodes } = logs?.own ?? { bytes: 0, inodes: 0 }
+    const directory = `${deps.rootDirectory}/pods/${uid}`
+    const hosts = await deps.files.file(`${directory}/etc-hosts`)
+    const messages = await deps.files.cutFolder(`${directory}/containers`, MOST_MESSAGE_BYTES)
+    const plugins = await deps.files.folder(`${directory}/plugins`)
+    const own = [logs?.own, hosts, ...treesIn(messages), ...treesIn(plugins)].filter((tree) => tree !== undefined)
     found.set(uid, {
-      own: { bytes: bytes + hosts.bytes, inodes: inodes + hosts.inodes },
+      own: {
+        bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
+        inodes: own.reduce((sum, { inodes }) => sum + inodes, 0),
+      },
+      messages: messages?.folders ?? new Map(),
       logs: logs?.folders ?? new Map(),
       volumes: (volumes.get(uid) ?? []).map(({ volume, ...usage }) => {
         const { name: volumeName, pvcRef, isLocalEphemeral } = volume

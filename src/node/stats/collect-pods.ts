@@ -106,6 +106,7 @@ async function toContainer(
     processes: pids?.length,
     rootfs: observation.disk?.rootfs.get(id),
     logs: observation.disk?.pods.get(pod.uid)?.logs.get(name) ?? (observation.disk === undefined ? undefined : NOTHING),
+    messages: observation.disk?.pods.get(pod.uid)?.messages.get(name),
   }
 }
 

@@ -81,12 +81,14 @@ export interface PodUsage {
   readonly containers: readonly ContainerUsage[]
   readonly interfaces: readonly InterfaceCounters[] | undefined
   readonly processes: number | undefined
-  /** Logs that belong to no container, and the hosts file. */
+  /** Logs that belong to no container, the hosts file, termination messages, and what plugins keep of the pod. */
   readonly ownFiles: TreeUsage | undefined
   readonly volumes: readonly VolumeUsage[]
 }
 
 export interface ContainerUsage {
+  /** Its termination messages; they count as files of the pod. */
+  readonly messages?: TreeUsage | undefined
   readonly id: string
   readonly name: string
   readonly image: string

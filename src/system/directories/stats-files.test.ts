@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, open, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
@@ -20,6 +20,24 @@ describe('statsFiles', () => {
         ['main', { bytes: (await bytes('0.log')) + (await bytes('1.log')) + (await bytes('deep')), inodes: 3 }],
       ]),
     })
+  })
+
+  test('empties a file that is larger than it may be, after it was counted', async () => {
+    const folder = makeTemporaryFolder()
+    await mkdir(join(folder, 'main'))
+    const [large, small, elsewhere] = [join(folder, 'main/1'), join(folder, 'main/2'), join(folder, 'precious')]
+    await writeFile(large, Buffer.alloc(2_000_000, 1))
+    await writeFile(small, 'said')
+    await writeFile(elsewhere, Buffer.alloc(900_000, 1))
+    await symlink(elsewhere, join(folder, 'main/3'))
+    await using writer = await open(large, 'r+')
+    const usage = await statsFiles.cutFolder(folder, 1_000_000)
+    assert.ok((usage?.folders.get('main')?.bytes ?? 0) >= 2_000_000)
+    assert.deepEqual(await Promise.all([large, small, elsewhere].map(async (path) => (await stat(path)).size)), [
+      0, 4, 900_000,
+    ])
+    await writer.write('x', 5_000_000)
+    assert.ok((await statsFiles.file(large)).bytes < 100_000)
   })
 
   test('finds nothing where nothing is', async () => {

@@ -1,7 +1,8 @@
+import { constants } from 'node:fs'
 import type { StatsFs } from 'node:fs'
-import { lstat, readdir, stat, statfs } from 'node:fs/promises'
+import { lstat, open, readdir, stat, statfs } from 'node:fs/promises'
 import { readKernelFile } from '../cgroups/cgroup-reader.ts'
-import { unlessAbsent } from '../files/error-codes.ts'
+import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import type { FileSystemUsage, TreeUsage } from '../files/file-usage.ts'
 import { countOpenFiles } from './count-open-files.ts'
 import type { OpenFiles } from './count-open-files.ts'
@@ -12,6 +13,11 @@ export interface StatsFiles {
   /** The files directly in a folder, and those in each folder of it; undefined when there is none. */
   folder(path: string): Promise<FolderUsage | undefined>
   file(path: string): Promise<TreeUsage>
+  /**
+   * The same as folder() for files that containers write and the agent reads: one that is larger than so many bytes is emptied after it
+   * was counted, so that it fills no disk.
+   */
+  cutFolder(path: string, mostBytes: number): Promise<FolderUsage | undefined>
   /** A file such as "/proc/loadavg"; undefined when there is none. */
   kernelFile(path: string): string | undefined
   /** What a process has open, found with no more than so many looks; undefined when it is gone. */
@@ -32,32 +38,55 @@ export const statsFiles: StatsFiles = {
     return { ...toUsage(space), device: toDeviceNumber(dev) }
   },
 
-  async folder(path) {
-    const entries = await unlessAbsent(readdir(path, { withFileTypes: true }), undefined)
-    if (entries === undefined) return undefined
-    let own = NOTHING
-    const folders = new Map<string, TreeUsage>()
-    for (const entry of entries) {
-      const inside = `${path}/${entry.name}`
-      if (entry.isDirectory()) folders.set(entry.name, await filesIn(inside))
-      else own = add(own, await statsFiles.file(inside))
-    }
-    return { own, folders }
-  },
-
-  async file(path) {
-    const found = await unlessAbsent(lstat(path), undefined)
-    return found === undefined ? NOTHING : { bytes: found.blocks * BLOCK_BYTES, inodes: 1 }
-  },
+  folder: (path) => measureFolder(path, measureFile),
+  file: measureFile,
+  cutFolder: (path, mostBytes) =>
+    measureFolder(path, async (file) => {
+      const usage = await measureFile(file)
+      if (usage.bytes > mostBytes) await empty(file)
+      return usage
+    }),
 
   kernelFile: readKernelFile,
   openFiles: countOpenFiles,
 }
 
-async function filesIn(folder: string): Promise<TreeUsage> {
+type MeasureFile = (path: string) => Promise<TreeUsage>
+
+async function measureFolder(path: string, measure: MeasureFile): Promise<FolderUsage | undefined> {
+  const entries = await unlessAbsent(readdir(path, { withFileTypes: true }), undefined)
+  if (entries === undefined) return undefined
+  let own = NOTHING
+  const folders = new Map<string, TreeUsage>()
+  for (const entry of entries) {
+    const inside = `${path}/${entry.name}`
+    if (entry.isDirectory()) folders.set(entry.name, await filesIn(inside, measure))
+    else own = add(own, await measure(inside))
+  }
+  return { own, folders }
+}
+
+async function filesIn(folder: string, measure: MeasureFile): Promise<TreeUsage> {
   let sum = NOTHING
-  for (const name of await unlessAbsent(readdir(folder), [])) sum = add(sum, await statsFiles.file(`${folder}/${name}`))
+  for (const name of await unlessAbsent(readdir(folder), [])) sum = add(sum, await measure(`${folder}/${name}`))
   return sum
+}
+
+async function measureFile(path: string): Promise<TreeUsage> {
+  const found = await unlessAbsent(lstat(path), undefined)
+  return found === undefined ? NOTHING : { bytes: found.blocks * BLOCK_BYTES, inodes: 1 }
+}
+
+/** A writer that goes on leaves a hole, which takes no room. */
+async function empty(path: string): Promise<void> {
+  const { O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT', 'ELOOP', 'EISDIR', 'ENXIO')) return undefined
+    throw error
+  })
+  if (file === undefined) return
+  await using held = file
+  if ((await held.stat()).isFile()) await held.truncate(0)
 }
 
 function add(a: TreeUsage, b: TreeUsage): TreeUsage {

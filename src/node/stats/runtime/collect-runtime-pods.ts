@@ -57,6 +57,7 @@ function toPod(
     processes: undefined,
     rootfs: observation.disk?.rootfs.get(id),
     logs: observation.disk === undefined ? undefined : (disk?.logs.get(name) ?? { bytes: 0, inodes: 0 }),
+    messages: disk?.messages.get(name),
   }))
   const own = toUsage(observation, sandbox.id, linux)
   const swap = sumSwap(containers.map(({ cgroup }) => cgroup))
