@@ -96,7 +96,10 @@ describe('a liveness probe that fails', () => {
     await agent.pass(5000)
     assert.equal(mainOf(agent)?.restartCount, 0)
     const { message } = agent.events.find(({ reason }) => reason === 'Unhealthy') ?? {}
-    assert.equal(message, 'Liveness probe errored and resulted in unknown state: planned')
+    assert.equal(
+      message,
+      'Liveness probe errored and resulted in unknown state: rpc error: code = Unavailable desc = planned',
+    )
     assert.ok(world.cri.requests('execSync').length % 3 === 0)
     assert.deepEqual(new Set(agent.probeRuns.map(({ result }) => result)), new Set(['unknown']))
   })
