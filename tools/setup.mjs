@@ -52,7 +52,7 @@ function installNpmPackages() {
   say('installing npm packages (npm ci)')
   run(
     'npm',
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    ['ci', '--ignore-scripts', '--no-fund', '--loglevel=error'],
     'Cannot install the npm packages: see the output above',
   )
 }

@@ -13,6 +13,7 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'directories/docker-files.ts': 'the resolver file of a sandbox, which containers have mounted: written in place',
   'directories/log-files.ts': 'logs of containers, rotated',
   'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place; last words of containers',
+  'directories/stats-files.ts': 'a termination message that is too large is emptied',
   'directories/truncate-log.ts': 'logs of deckhand',
   'directories/volume-files.ts':
     'an empty file marks an emptyDir that is complete: without it, after a power cut, its group is set again',

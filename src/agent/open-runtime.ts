@@ -47,9 +47,10 @@ export async function openRuntime(base: Base, hub: Hints) {
   const listed = settings.gates.enabled('CRIListStreaming') ? streamLists(patient, { log }) : patient
   const calls = measureCalls(listed, {
     clock,
-    onCall: ({ operation, seconds, failed }) => {
+    onCall: ({ operation, seconds, failed, abandoned }) => {
       callsMade += 1
       metrics.runtimeOperation(operation, seconds, failed)
+      if (abandoned) metrics.runtimeCallAbandoned(operation)
     },
   })
   const version = await startRuntime({ client, settings, clock, log }, tasks.signal)

@@ -35,6 +35,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.taskFailed()
   metrics.stateSetAside('state')
   metrics.runtimeOperation('version', 0.2, true)
+  metrics.runtimeCallAbandoned('exec_sync')
   metrics.relist(0.1, 1000)
   metrics.relist(0.1, 3000)
   metrics.containerStart('init', 'ErrImagePull')

@@ -9,6 +9,7 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   taskFailed: true,
   stateSetAside: true,
   runtimeOperation: true,
+  runtimeCallAbandoned: true,
   relist: true,
   podRelist: true,
   runtimeEventsOpened: true,

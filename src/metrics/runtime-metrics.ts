@@ -4,6 +4,8 @@ import type { MetricSet } from '../base/telemetry/metric-set.ts'
 export interface RuntimeMetrics {
   /** One call to the runtime. */
   runtimeOperation(operation: string, seconds: number, failed: boolean): void
+  /** A call was given up, and the runtime may be at it still. */
+  runtimeCallAbandoned(operation: string): void
   /** One relist: how long it took, and when it ended in milliseconds since the epoch. */
   relist(seconds: number, endedAt?: number): void
   /** One read of a single pod. */
@@ -23,6 +25,11 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
   const name = (end: string) => `kubelet_runtime_operations_${end}`
   const operations = set.counter({ name: name('total'), help: 'Calls to the runtime by operation.', labels })
   const errors = set.counter({ name: name('errors_total'), help: 'Calls to the runtime that failed.', labels })
+  const abandoned = set.counter({
+    name: 'deckhand_runtime_calls_abandoned_total',
+    help: 'Calls to the runtime that were given up, by their deadline or by the caller, such as a probe; the runtime may be at them still.',
+    labels,
+  })
   const durations = set.histogram({
     name: name('duration_seconds'),
     help: 'How long calls to the runtime take, by operation.',
@@ -55,6 +62,7 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
       durations.observe({ operation_type: operation }, seconds)
       if (failed) errors.inc({ operation_type: operation })
     },
+    runtimeCallAbandoned: (operation) => abandoned.inc({ operation_type: operation }),
     relist(seconds, endedAt) {
       relists.observe(seconds)
       if (endedAt === undefined) return

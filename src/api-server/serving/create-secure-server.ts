@@ -12,7 +12,6 @@ export interface SecureServerDeps {
 }
 
 const MAX_HEADER_BYTES = 32 * 1024
-const MAX_CONNECTIONS = 500
 const HANDSHAKE_MS = 10_000
 const HEADERS_MS = 15_000
 // A body must come within this; watches are answers and may take longer.
@@ -55,7 +54,6 @@ export function createSecureServer({ secrets, clock }: SecureServerDeps): Http2S
     ...RESETS,
   })
   clearHandshakeFaults(server)
-  server.maxConnections = MAX_CONNECTIONS
   // As of a server of HTTP/1.1 alone, where it is an option.
   Object.assign(server, { shouldUpgradeCallback: ({ url = '/' }: IncomingMessage) => canUpgrade(url) })
   server.on('session', (session) => limitSession(session, clock))

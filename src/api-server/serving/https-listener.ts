@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Http2SecureServer } from 'node:http2'
 import { once } from 'node:events'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../base/async/clock.ts'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { ANONYMOUS_USER } from '../auth/user-names.ts'
+import { ClientConnections } from '../../protocols/streams/client-connections.ts'
 import type { ClientCredentials } from '../auth/create-api-authenticator.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import type { RequestUser } from '../kinds/resource.ts'
@@ -29,6 +31,8 @@ export interface ListenerDeps {
   readonly log: Logger
 }
 
+// A node's clients need a few dozen. One in its handshake costs some 15 kB.
+const LIMITS = { all: 500, strangers: 100 }
 // What is being answered gets this long when the server ends.
 const STOP_MS = 700
 
@@ -36,7 +40,7 @@ const STOP_MS = 700
 export class HttpsListener {
   readonly #deps: ListenerDeps
   readonly #server: Http2SecureServer
-  readonly #sockets = new Set<Socket>()
+  readonly #connections: ClientConnections
   #certificatePem: string
   #isClosing = false
 
@@ -46,15 +50,12 @@ export class HttpsListener {
     this.#server = createSecureServer({ secrets: secretsOf(deps, deps.certificate), clock: deps.clock })
     this.#server.on('request', (request: ServedRequest, response: ServedResponse) => {
       if (this.#isClosing && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
-      void serveRequest(deps.api, (each) => deps.authenticate(credentialsOf(each)), request, response)
+      void serveRequest(deps.api, (each) => this.#authenticate(each), request, response)
     })
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      void deps.upgrade({ request, socket, head, user: deps.authenticate(credentialsOf(request)) })
+      void deps.upgrade({ request, socket, head, user: this.#authenticate(request) })
     })
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-    })
+    this.#connections = new ClientConnections(this.#server, LIMITS)
     this.#server.on('tlsClientError', (error) => deps.log.debug('a handshake with the API failed', { error }))
   }
 
@@ -93,8 +94,14 @@ export class HttpsListener {
     this.#server.close()
     await Promise.race([closed, this.#deps.clock.sleep(STOP_MS, scope.signal)])
     // Also those that are in their handshake, which the server itself does not know yet.
-    for (const socket of this.#sockets) socket.destroy()
+    this.#connections.destroyAll()
     await closed
+  }
+
+  #authenticate(request: ServedRequest): RequestUser {
+    const user = this.#deps.authenticate(credentialsOf(request))
+    if (user !== ANONYMOUS_USER) this.#connections.know(request.socket)
+    return user
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { criServices } from './cri-methods.ts'
 import type { CriCalls } from './cri-calls.ts'
+import { CriCallError } from './cri-call-error.ts'
 import { measureCalls } from './measure-calls.ts'
 import type { MeasuredCall } from './measure-calls.ts'
 
@@ -54,9 +55,28 @@ describe('measureCalls()', () => {
     assert.equal(await version, request)
     await assert.rejects(measured['status']?.({}, never) as Promise<unknown>, failure)
     assert.deepEqual(reported, [
-      { operation: 'version', seconds: 0.25, failed: false },
-      { operation: 'status', seconds: 0, failed: true },
+      { operation: 'version', seconds: 0.25, failed: false, abandoned: false },
+      { operation: 'status', seconds: 0, failed: true, abandoned: false },
     ])
+  })
+
+  test('says which calls were given up: the runtime may be at them still', async () => {
+    const { clock, reported, measured } = setUp({
+      execSync: (_: object, signal: AbortSignal) => clock.sleep(1000, signal),
+      stopContainer: () => Promise.reject(new CriCallError('stopContainer', 'DeadlineExceeded', 'late')),
+    })
+    const caller = new AbortController()
+    const exec = assert.rejects(measured['execSync']?.({}, caller.signal) as Promise<unknown>)
+    caller.abort(new Error('the probe has timed out'))
+    await exec
+    await assert.rejects(measured['stopContainer']?.({}, never) as Promise<unknown>)
+    assert.deepEqual(
+      reported.map(({ operation, abandoned }) => [operation, abandoned]),
+      [
+        ['exec_sync', true],
+        ['stop_container', true],
+      ],
+    )
   })
 
   test('leaves streams and all that is no call as they are', () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { CriCallError } from './cri-call-error.ts'
 import type { CriCalls } from './cri-calls.ts'
 
 export interface MeasuredCall {
@@ -6,6 +7,8 @@ export interface MeasuredCall {
   readonly operation: string
   readonly seconds: number
   readonly failed: boolean
+  /** It was given up, by its deadline or by the caller; the runtime may be at it still. */
+  readonly abandoned: boolean
 }
 
 /** The same calls, each reported to `onCall` when it ends. Streams last as long as they like and are left as they are. */
@@ -27,13 +30,19 @@ function measure(name: string, call: unknown, { clock, onCall }: Parameters<type
     const startedAt = clock.monotonic()
     const result = invoke(...args)
     if (!(result instanceof Promise)) return result
-    const end = (failed: boolean) => onCall({ operation, seconds: (clock.monotonic() - startedAt) / 1000, failed })
+    const end = (failed: boolean, abandoned: boolean) =>
+      onCall({ operation, seconds: (clock.monotonic() - startedAt) / 1000, failed, abandoned })
     result.then(
-      () => end(false),
-      () => end(true),
+      () => end(false, false),
+      (error: unknown) => end(true, isGivenUp(error, args)),
     )
     return result
   }
+}
+
+function isGivenUp(error: unknown, args: readonly unknown[]): boolean {
+  const isLate = error instanceof CriCallError && error.code === 'DeadlineExceeded'
+  return isLate || args.some((argument) => argument instanceof AbortSignal && argument.aborted)
 }
 
 /** The method's name in snake case, but for what the Go kubelet calls otherwise. */

@@ -1,12 +1,4 @@
-/** How many connections there may be. */
-export interface ConnectionLimits {
-  readonly all: number
-  /**
-   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that no client can keep
-   * others out by only sitting there.
-   */
-  readonly strangers: number
-}
+import type { ConnectionLimits } from '../../protocols/streams/connection-limits.ts'
 
 // Enough for every client that a node has; each costs some tens of kilobytes.
 const MOST = 4000

@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { ClientConnections } from './client-connections.ts'
+import type { ClientConnections } from '../../protocols/streams/client-connections.ts'
 
 export interface ListenOptions extends Omit<ListenUntilOptions, 'begin' | 'onListening'> {
   readonly address: string

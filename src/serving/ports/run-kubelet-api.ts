@@ -12,7 +12,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { createAuditLog } from '../http/audit.ts'
 import { createKubeletRoutes } from '../endpoints/create-kubelet-routes.ts'
 import type { EndpointSwitches } from '../endpoints/create-kubelet-routes.ts'
-import type { ConnectionLimits } from '../http/compute-connection-limits.ts'
+import type { computeConnectionLimits } from '../http/compute-connection-limits.ts'
 import type { Route } from '../http/route.ts'
 import { runKubeletServer } from '../http/run-kubelet-server.ts'
 import type { Replaceable, ServingCertificate } from '../http/run-kubelet-server.ts'
@@ -30,7 +30,7 @@ export interface RunKubeletApiDeps {
   /** What the read-only port serves too. */
   readonly open: readonly Route[]
   readonly api: KubeletApiDeps
-  readonly limits: ConnectionLimits
+  readonly limits: ReturnType<typeof computeConnectionLimits>
   readonly clock: Clock
   readonly log: Logger
 }

@@ -33,9 +33,10 @@ describe('statsFiles', () => {
     await using writer = await open(large, 'r+')
     const usage = await statsFiles.cutFolder(folder, 1_000_000)
     assert.ok((usage?.folders.get('main')?.bytes ?? 0) >= 2_000_000)
-    assert.deepEqual(await Promise.all([large, small, elsewhere].map(async (path) => (await stat(path)).size)), [
-      0, 4, 900_000,
-    ])
+    assert.deepEqual(
+      await Promise.all([large, small, elsewhere].map(async (path) => (await stat(path)).size)),
+      [0, 4, 900_000],
+    )
     await writer.write('x', 5_000_000)
     assert.ok((await statsFiles.file(large)).bytes < 100_000)
   })

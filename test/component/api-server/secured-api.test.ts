@@ -304,6 +304,22 @@ describe('the port of the API server', () => {
     assert.equal((await api.call(api.admin, 'GET', '/version')).status, 200)
   })
 
+  test('lets clients in while others only sit there', async (t) => {
+    const api = await startSecuredApi(t)
+    const port = Number(new URL(api.server).port)
+    let open = 0
+    for (let count = 0; count < 600; count += 1) {
+      const silent = connect(port, '127.0.0.1')
+      silent.on('error', () => {})
+      silent.once('close', () => (open -= 1))
+      t.after(() => silent.destroy())
+      await once(silent, 'connect')
+      open += 1
+    }
+    assert.equal((await api.call(api.admin, 'GET', '/version')).status, 200)
+    assert.ok(open <= 100, `${open} are open`)
+  })
+
   test('ends within a second, and watches end in order', async (t) => {
     const api = await startSecuredApi(t)
     const { admin, authorityPem } = api

@@ -83,6 +83,18 @@ describe('a node that runs short', () => {
     return found && [found.status, found.reason]
   }
 
+  test('of nothing evicts a pod that exceeds its limit through its termination log', async () => {
+    const resources = { limits: { 'ephemeral-storage': '10Mi' } }
+    const script = 'dd if=/dev/zero of=/dev/termination-log bs=1M count=30 2> /dev/null; sleep 1000'
+    const container = testContainer('main', script, { resources })
+    await node.create({ talker: { automountServiceAccountToken: false, containers: [container] } })
+    const { reason, message } = await failure('talker')
+    assert.deepEqual(
+      [reason, message],
+      ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. '],
+    )
+  })
+
   test('of disk evicts the pod that takes too much, no other pod, and reports the pressure while it lasts', async () => {
     await node.create({ eater: EATER, innocent: writer(4, { sizeLimit: '8Mi' }) })
     // A pod of which nothing runs yet could be anything, and would go first.

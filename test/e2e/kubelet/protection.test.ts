@@ -74,17 +74,6 @@ describe('a node that protects itself', () => {
     await node.running('asked')
   })
 
-  test('from a container that fills the disk through its termination log', async () => {
-    const resources = { limits: { 'ephemeral-storage': '20Mi' }, requests: { memory: '16Mi', 'ephemeral-storage': '0' } }
-    const script = `dd if=/dev/zero of=/dev/termination-log bs=1M count=60; ${scripts.obedient}`
-    await node.create({ talker: single(script, { resources }) })
-    const { status } = await node.failed('talker')
-    assert.deepEqual(
-      [status?.reason, status?.message],
-      ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 20Mi. '],
-    )
-  })
-
   test('from want of memory evicts the least important of the pods that take too much, no other pod', async () => {
     await node.create({ hog: hog(90) })
     const { status } = await node.failed('hog')

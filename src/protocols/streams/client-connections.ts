@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import type { Socket } from 'node:net'
-import type { ConnectionLimits } from './compute-connection-limits.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 
 /** The connections of a server: how many there are, and who may stay. */
 export class ClientConnections {
