@@ -91,6 +91,7 @@ export interface BindMount {
   readonly ReadOnly: boolean
   readonly BindOptions: {
     readonly Propagation?: string
+    readonly CreateMountpoint?: boolean
     readonly ReadOnlyNonRecursive?: boolean
     readonly ReadOnlyForceRecursive?: boolean
   }

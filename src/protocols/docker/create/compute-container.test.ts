@@ -113,17 +113,16 @@ describe('computeContainer()', () => {
       { hostPath: '/c', containerPath: '/c', propagation: MountPropagation.PROPAGATION_HOST_TO_CONTAINER },
       { hostPath: '/d', containerPath: '/d', propagation: MountPropagation.PROPAGATION_BIDIRECTIONAL },
     ]
-    const bind = (Source: string, Target: string, ReadOnly: boolean, options: object) => ({
-      Type: 'bind',
-      Source,
-      Target,
-      ReadOnly,
-      BindOptions: options,
-    })
-    assert.deepEqual(compute({ mounts }).HostConfig['Mounts'], [
-      bind('/a:b', '/a', true, {}),
-      bind('/c', '/c', false, { Propagation: 'rslave' }),
-      bind('/d', '/d', false, { Propagation: 'rshared' }),
+    const old = compute({ mounts }).HostConfig
+    const colon = { Type: 'bind', Source: '/a:b', Target: '/a', ReadOnly: true, BindOptions: {} }
+    assert.deepEqual([old['Binds'], old['Mounts']], [['/c:/c:rslave', '/d:/d:rshared'], [colon]])
+    const { Binds: binds, Mounts: newer } = compute({ mounts }, { apiVersion: '1.42' }).HostConfig
+    const options = (newer as { BindOptions: object }[]).map(({ BindOptions: given }) => given)
+    assert.deepEqual(binds, [])
+    assert.deepEqual(options, [
+      { CreateMountpoint: true },
+      { CreateMountpoint: true, Propagation: 'rslave' },
+      { CreateMountpoint: true, Propagation: 'rshared' },
     ])
   })
 
@@ -132,8 +131,8 @@ describe('computeContainer()', () => {
       compute({ mounts: [{ hostPath: '/a', containerPath: '/a', readonly: true, recursiveReadOnly }] }, { apiVersion })
         .HostConfig['Mounts'] as { BindOptions: object }[]
     const options = (recursive: boolean, version: string) => mount(recursive, version)[0]?.BindOptions
-    assert.deepEqual(options(false, '1.44'), { ReadOnlyNonRecursive: true })
-    assert.deepEqual(options(true, '1.44'), { ReadOnlyForceRecursive: true })
+    assert.deepEqual(options(false, '1.44'), { CreateMountpoint: true, ReadOnlyNonRecursive: true })
+    assert.deepEqual(options(true, '1.44'), { CreateMountpoint: true, ReadOnlyForceRecursive: true })
     assert.throws(() => options(true, '1.43'), /expected Docker Engine 25 or newer/)
   })
 

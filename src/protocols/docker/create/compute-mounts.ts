@@ -6,14 +6,36 @@ import { UnsupportedError } from './unsupported-error.ts'
 
 // From here on a read-only mount of Docker is read-only also in what is mounted below it, unless it is asked not to be.
 const RECURSIVE_SINCE = '1.44'
+const MAKES_SOURCE_SINCE = '1.42'
 
 const PROPAGATION: Readonly<Partial<Record<MountPropagation, string>>> = {
   [MountPropagation.PROPAGATION_HOST_TO_CONTAINER]: 'rslave',
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'rshared',
 }
 
-/** A mount of a container. As `Mounts` and not as `Binds`: a path may contain a colon, and a missing source is an error, not a new folder. */
-export function computeMount(mount: Mount, apiVersion: string): BindMount {
+/** What is mounted into a container: in the newer form, and in the older one, which is text. */
+export interface DockerMounts {
+  readonly Mounts: readonly BindMount[]
+  readonly Binds: readonly string[]
+}
+
+/**
+ * A source that is missing becomes a folder, as with other runtimes. Older versions of Docker do that only for mounts in the older form, which
+ * has no place for a path with a colon.
+ */
+export function computeMounts(mounts: readonly Mount[], apiVersion: string): DockerMounts {
+  const all = mounts.map((mount) => computeMount(mount, apiVersion))
+  const isOld = ({ Source: source, Target: target }: BindMount) =>
+    !hasApi(apiVersion, MAKES_SOURCE_SINCE) && !source.includes(':') && !target.includes(':')
+  return { Mounts: all.filter((mount) => !isOld(mount)), Binds: all.filter(isOld).map(toBind) }
+}
+
+function toBind({ Source: source, Target: target, ReadOnly: readonly, BindOptions: options }: BindMount): string {
+  const flags = [...(readonly ? ['ro'] : []), ...(options.Propagation === undefined ? [] : [options.Propagation])]
+  return [source, target, ...(flags.length === 0 ? [] : [flags.join(',')])].join(':')
+}
+
+function computeMount(mount: Mount, apiVersion: string): BindMount {
   const { hostPath, containerPath, readonly, recursiveReadOnly, propagation } = mount
   if (mount.image !== undefined && mount.image.image !== '')
     throw new UnsupportedError(`Cannot mount the image "${mount.image.image}": Docker has no image volumes`)
@@ -30,6 +52,7 @@ export function computeMount(mount: Mount, apiVersion: string): BindMount {
     Target: containerPath,
     ReadOnly: readonly,
     BindOptions: {
+      ...(hasApi(apiVersion, MAKES_SOURCE_SINCE) ? { CreateMountpoint: true } : {}),
       // None is private, but for a source that contains Docker's own folder: there Docker takes no less than rslave.
       ...(propagation in PROPAGATION ? { Propagation: PROPAGATION[propagation] } : {}),
       ...(readonly && recursive
