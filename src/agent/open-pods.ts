@@ -1,8 +1,6 @@
 import type { Loop } from '../base/async/loop.ts'
 import { Turnstile } from '../base/async/turnstile.ts'
 import { noTracer } from '../base/telemetry/tracer.ts'
-import type { Node } from '../model/generated/core-v1.ts'
-import type { SelectableNode } from '../model/pod/matches-node-selector.ts'
 import { podLogName } from '../model/pod/pod.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
 import { StatsOpener } from '../node/stats/stats-opener.ts'
@@ -10,11 +8,7 @@ import { createUserNamespaces } from '../node/user-namespaces/create-user-namesp
 import { createNodeAdmission } from '../pods/admission/create-node-admission.ts'
 import type { EnvironmentFile } from '../pods/containers/environment/environment-sources.ts'
 import { createImages } from '../pods/images/create-images.ts'
-import { runDeadContainerCollection } from '../pods/leftovers/run-dead-container-collection.ts'
 import { PodRemains } from '../pods/leftovers/pod-remains.ts'
-import { runShimCollection } from '../pods/leftovers/run-shim-collection.ts'
-import { listLogs } from '../pods/logs/list-logs.ts'
-import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
 import { createPodAccounts } from '../pods/objects/create-pod-accounts.ts'
 import { findPullSecret } from '../pods/objects/find-pull-secret.ts'
 import { createPodObjects } from '../pods/objects/pod-objects.ts'
@@ -27,26 +21,15 @@ import { PodWorkers } from '../pods/sync/pod-workers.ts'
 import { PodResizes } from '../pods/sync/resize/pod-resizes.ts'
 import { toResizeRules } from '../pods/sync/resize/to-resize-rules.ts'
 import { joinInjections } from '../pods/sync/start/join-injections.ts'
-import { reportResolverFaults } from '../pods/sync/start/read-resolver.ts'
-import { toLogLimits } from '../pods/sync/to-node-settings.ts'
-import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
-import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
-import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
-import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
-import { createDiskKinds, DISK_PLUGINS } from '../pods/volumes/disks/create-disk-kinds.ts'
-import { VolumesInUse } from '../pods/volumes/volumes-in-use.ts'
-import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
-import { Volumes } from '../pods/volumes/volumes.ts'
-import { KUBERNETES_NAMESPACE } from '../protocols/cri/containerd-events.ts'
-import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
+import type { Volumes } from '../pods/volumes/volumes.ts'
 import { httpGet } from '../protocols/http/http-get.ts'
-import { logFiles } from '../system/directories/log-files.ts'
-import type { ProcessIdentity } from '../system/processes/process-identity.ts'
 import type { Hints } from './hub.ts'
+import { listUpkeep } from './list-upkeep.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
 import type { OpenedNode } from './open-node.ts'
+import { openVolumes } from './open-volumes.ts'
 import type { Runtime } from './open-runtime.ts'
 import { createGarbageReports } from '../pods/leftovers/create-garbage-reports.ts'
 
@@ -224,42 +207,7 @@ export async function openPods(stages: Stages, hub: Hints) {
       },
     },
   ]
-  const lateLoops: readonly Loop[] = [
-    { name: 'resolver check', run: () => reportResolverFaults(files, node.podSettings.sandbox.dns, nodeEvents) },
-    { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
-    { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
-    { name: 'forgotten shims', run: (s) => collectForgottenShims(stages, s) },
-    { name: 'volume stats', run: (s) => volumeStats.run(s) },
-    {
-      name: 'log rotation',
-      run: (s) =>
-        runLogRotation(
-          { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
-          s,
-        ),
-    },
-    {
-      name: 'eviction',
-      async run(s) {
-        // Loaded now: the pods come first.
-        const [{ runProtection }, engine] = await Promise.all([
-          import('../node/eviction/run-protection.ts'),
-          stats.open(),
-        ])
-        const measures = { collector: images.collector, stats: engine, volumes: volumeStats }
-        await runProtection({ ...base, ...measures, runtime, registry, pressure: node.pressure }, s)
-      },
-    },
-    {
-      name: 'node shutdown',
-      run: (s) =>
-        node.shutdown.run(
-          { ...base, registry, workers, events: nodeEvents, onChange: () => hub.nodeChanged() },
-          tasks,
-          s,
-        ),
-    },
-  ]
+  const lateLoops = listUpkeep(stages, { workers, images, files, volumeStats, stats }, hub)
   return {
     ...storage,
     workers,
@@ -274,78 +222,6 @@ export async function openPods(stages: Stages, hub: Hints) {
     wantsFreshNode: (pod: Pod) => !registry.knows(pod.metadata.uid) && wantsFreshNode(pod),
     loops,
     lateLoops,
-  }
-}
-
-/** Only containerd has shims that outlive what it knows. */
-async function collectForgottenShims({ base, runtime }: Stages, signal: AbortSignal): Promise<void> {
-  const { host, settings, clock, log } = base
-  if (runtime.version.name !== 'containerd') return
-  const { socketPath } = parseEndpoint(settings.config.containerRuntimeEndpoint)
-  const processes = {
-    findShims: () => host.findShims({ socketPath, namespace: KUBERNETES_NAMESPACE }),
-    kill: (process: ProcessIdentity) => host.killProcess(process),
-  }
-  const requestTimeoutMs = settings.config.runtimeRequestTimeout
-  await runShimCollection({ calls: runtime.calls, processes, requestTimeoutMs, clock, log }, signal)
-}
-
-/** The volumes of pods, and what they take. */
-async function openVolumes({ base, runtime, node }: Stages, objects: PodObjects, hub: Hints) {
-  const { settings, machine, membership, guarded, tasks } = base
-  const { podEvents: events, nodeEvents } = membership
-  const projects = await createVolumeProjects(base)
-  const inUse = new VolumesInUse([CSI_PLUGIN, ...DISK_PLUGINS], (names) => {
-    node.volumesInUse.names = names
-    hub.nodeChanged()
-  })
-  const csi = createCsiKind(
-    {
-      ...base,
-      csi: node.csi,
-      objects,
-      events,
-      evict: (uid, verdict, s) => runtime.registry.evict(uid, verdict, s),
-      onInUse: (names) => inUse.set(CSI_PLUGIN, names),
-    },
-    tasks,
-  )
-  const { attachments } = node.csi
-  const controllerAttaches = base.cluster !== undefined && settings.config.enableControllerAttachDetach
-  const disks = createDiskKinds({ ...base, attachments, controllerAttaches, inUse, objects, events }, tasks)
-  const storage = base.host.openVolumes({
-    ...base,
-    csi,
-    disks,
-    projects,
-    objects,
-    projections: membership.projections,
-    node: () => toSelectable(node.own.node()),
-    nodeAllocatable: () => node.podSettings.container.allocatable,
-    swapIsOn: machine.swapBytes > 0n,
-    remoteMountHelper: settings.flags.experimentalMounterPath,
-    events,
-    nodeEvents,
-  })
-  const { selinuxEnabled, selinuxFileContext: fileContext } = machine
-  const selinux = new SelinuxMounts({ ...base, fileContext, gates: selinuxGates(settings.gates) })
-  const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, selinux, events }, tasks)
-  const volumeStats = new VolumeStats({
-    ...base,
-    mounted: () => volumes.mounted(),
-    files: guarded,
-    projects,
-    periodMs: settings.config.volumeStatsAggPeriod,
-    reportsHealth: settings.gates.enabled('CSIVolumeHealth'),
-  })
-  return { volumes, csi, staged: [csi, ...disks], volumeStats }
-}
-
-function selinuxGates(gates: Base['settings']['gates']) {
-  return {
-    forOnePod: gates.enabled('SELinuxMountReadWriteOncePod'),
-    forAll: gates.enabled('SELinuxMount'),
-    changePolicy: gates.enabled('SELinuxChangePolicy'),
   }
 }
 
@@ -377,10 +253,6 @@ function createEnvironmentReader(
   const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
   const environment = { objects, readFile, services, servicesRead, clock }
   return (request: Parameters<typeof readEnvironment>[1], s: AbortSignal) => readEnvironment(environment, request, s)
-}
-
-function toSelectable({ metadata }: Node): SelectableNode {
-  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
 }
 
 function listVolumeImages({ spec }: Pod): readonly string[] {

@@ -93,7 +93,7 @@ export class EtcdConnection implements Disposable {
 
   /**
    * The changes of a range from a revision on, revision by revision, and now and then none, which shows that there were none. The first answer
-   * tells how far the store is. Throws EtcdHistoryError when the store has forgotten that revision.
+   * says how far the store is. Throws EtcdHistoryError when the store has forgotten that revision.
    */
   async *watch({ from, to }: KeyRange, revision: bigint, signal: AbortSignal): AsyncGenerator<EtcdChanges, void> {
     const headers = { ...(await this.#authenticated(signal)), ...NEEDS_LEADER }

@@ -38,7 +38,7 @@ export interface ScsiDevicesDeps {
   readonly root?: string
 }
 
-// A target that does not answer holds up whoever writes to its files; the write is in a child process, which is left behind then.
+// A target that does not answer holds up the process that writes to its files; the write is in a child process, which is left behind then.
 const WRITE_MS = 30_000
 const FLUSH_MS = 60_000
 

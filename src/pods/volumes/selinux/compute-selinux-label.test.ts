@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
   { name: 'empty options', pod: {}, expected: NONE },
   { name: 'a pod that wants its files relabelled', pod: { level: LEVEL }, policy: 'Recursive', expected: NONE },
   {
-    name: 'the same where its wish is not obeyed',
+    name: 'the same where its policy is not obeyed',
     pod: { level: LEVEL },
     policy: 'Recursive',
     obeysChangePolicy: false,

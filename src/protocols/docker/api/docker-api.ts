@@ -49,7 +49,7 @@ export class DockerApi implements Disposable {
     return (text === '' ? undefined : JSON.parse(text)) as T
   }
 
-  /** A request whose answer comes piece by piece. Whoever reads it to its end or destroys it gives the connection back. */
+  /** A request whose answer comes piece by piece. A caller that reads it to its end or destroys it gives the connection back. */
   async open(request: DockerRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const version = await this.version(signal)
     const response = await this.#send(request, `/v${version}`, signal)
@@ -65,7 +65,7 @@ export class DockerApi implements Disposable {
       const sent = this.#request({ ...request, headers }, `/v${version}`, signal)
       sent.once('upgrade', (_response, socket, head) => {
         this.#onOutcome(undefined)
-        // Whoever reads or writes finds out by that.
+        // The reader or writer of the stream finds out by that.
         socket.on('error', () => {})
         if (head.length > 0) socket.unshift(head)
         resolve(socket)

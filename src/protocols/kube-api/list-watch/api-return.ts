@@ -7,7 +7,7 @@ export class ApiReturn {
   readonly #waiting = new Set<Wakeup>()
   readonly #listeners: (() => void)[] = []
 
-  /** After each good answer, whoever asked. */
+  /** After each good answer to any client. */
   reached(): void {
     for (const wakeup of this.#waiting) wakeup.wake()
     for (const listener of this.#listeners) listener()

@@ -1,0 +1,92 @@
+import type { Loop } from '../base/async/loop.ts'
+import type { StatsOpener } from '../node/stats/stats-opener.ts'
+import type { createImages } from '../pods/images/create-images.ts'
+import { runDeadContainerCollection } from '../pods/leftovers/run-dead-container-collection.ts'
+import { runShimCollection } from '../pods/leftovers/run-shim-collection.ts'
+import { listLogs } from '../pods/logs/list-logs.ts'
+import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
+import type { PodWorkers } from '../pods/sync/pod-workers.ts'
+import { reportResolverFaults } from '../pods/sync/start/read-resolver.ts'
+import { toLogLimits } from '../pods/sync/to-node-settings.ts'
+import type { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
+import { KUBERNETES_NAMESPACE } from '../protocols/cri/containerd-events.ts'
+import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
+import { logFiles } from '../system/directories/log-files.ts'
+import type { ProcessIdentity } from '../system/processes/process-identity.ts'
+import type { Hints } from './hub.ts'
+import type { Base } from './open-base.ts'
+import type { OpenedNode } from './open-node.ts'
+import type { Runtime } from './open-runtime.ts'
+
+interface UpkeepStages {
+  readonly base: Base
+  readonly runtime: Runtime
+  readonly node: OpenedNode
+}
+
+interface UpkeepParts {
+  readonly workers: PodWorkers
+  readonly images: Awaited<ReturnType<typeof createImages>>
+  readonly files: Parameters<typeof reportResolverFaults>[0]
+  readonly volumeStats: VolumeStats
+  readonly stats: StatsOpener
+}
+
+/** What keeps a node with pods in order: it begins when pods are being looked after. */
+export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints): readonly Loop[] {
+  const { base, runtime, node } = stages
+  const { settings, membership, tasks, clock, log } = base
+  const { config } = settings
+  const { calls, observer, registry } = runtime
+  const { nodeEvents } = membership
+  const { workers, images, files, volumeStats, stats } = parts
+  return [
+    { name: 'resolver check', run: () => reportResolverFaults(files, node.podSettings.sandbox.dns, nodeEvents) },
+    { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
+    { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
+    { name: 'forgotten shims', run: (s) => collectForgottenShims(stages, s) },
+    { name: 'volume stats', run: (s) => volumeStats.run(s) },
+    {
+      name: 'log rotation',
+      run: (s) =>
+        runLogRotation(
+          { calls, files: logFiles, clock, log, limits: toLogLimits(config), containers: () => listLogs(observer) },
+          s,
+        ),
+    },
+    {
+      name: 'eviction',
+      async run(s) {
+        // Loaded now: the pods come first.
+        const [{ runProtection }, engine] = await Promise.all([
+          import('../node/eviction/run-protection.ts'),
+          stats.open(),
+        ])
+        const measures = { collector: images.collector, stats: engine, volumes: volumeStats }
+        await runProtection({ ...base, ...measures, runtime, registry, pressure: node.pressure }, s)
+      },
+    },
+    {
+      name: 'node shutdown',
+      run: (s) =>
+        node.shutdown.run(
+          { ...base, registry, workers, events: nodeEvents, onChange: () => hub.nodeChanged() },
+          tasks,
+          s,
+        ),
+    },
+  ]
+}
+
+/** Only containerd has shims that outlive what it knows. */
+async function collectForgottenShims({ base, runtime }: UpkeepStages, signal: AbortSignal): Promise<void> {
+  const { host, settings, clock, log } = base
+  if (runtime.version.name !== 'containerd') return
+  const { socketPath } = parseEndpoint(settings.config.containerRuntimeEndpoint)
+  const processes = {
+    findShims: () => host.findShims({ socketPath, namespace: KUBERNETES_NAMESPACE }),
+    kill: (process: ProcessIdentity) => host.killProcess(process),
+  }
+  const requestTimeoutMs = settings.config.runtimeRequestTimeout
+  await runShimCollection({ calls: runtime.calls, processes, requestTimeoutMs, clock, log }, signal)
+}

@@ -1,0 +1,84 @@
+import type { Node } from '../model/generated/core-v1.ts'
+import type { SelectableNode } from '../model/pod/matches-node-selector.ts'
+import type { PodObjects } from '../pods/objects/pod-objects.ts'
+import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
+import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
+import { createDiskKinds, DISK_PLUGINS } from '../pods/volumes/disks/create-disk-kinds.ts'
+import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
+import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
+import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
+import { VolumesInUse } from '../pods/volumes/volumes-in-use.ts'
+import { Volumes } from '../pods/volumes/volumes.ts'
+import type { Hints } from './hub.ts'
+import type { Base } from './open-base.ts'
+import type { OpenedNode } from './open-node.ts'
+import type { Runtime } from './open-runtime.ts'
+
+interface VolumeStages {
+  readonly base: Base
+  readonly runtime: Runtime
+  readonly node: OpenedNode
+}
+
+/** The volumes of pods, and what they take. */
+export async function openVolumes({ base, runtime, node }: VolumeStages, objects: PodObjects, hub: Hints) {
+  const { settings, machine, membership, guarded, tasks } = base
+  const { podEvents: events, nodeEvents } = membership
+  const projects = await createVolumeProjects(base)
+  const inUse = new VolumesInUse([CSI_PLUGIN, ...DISK_PLUGINS], (names) => {
+    node.volumesInUse.names = names
+    hub.nodeChanged()
+  })
+  const csi = createCsiKind(
+    {
+      ...base,
+      csi: node.csi,
+      objects,
+      events,
+      evict: (uid, verdict, s) => runtime.registry.evict(uid, verdict, s),
+      onInUse: (names) => inUse.set(CSI_PLUGIN, names),
+    },
+    tasks,
+  )
+  const { attachments } = node.csi
+  const controllerAttaches = base.cluster !== undefined && settings.config.enableControllerAttachDetach
+  const disks = createDiskKinds({ ...base, attachments, controllerAttaches, inUse, objects, events }, tasks)
+  const storage = base.host.openVolumes({
+    ...base,
+    csi,
+    disks,
+    projects,
+    objects,
+    projections: membership.projections,
+    node: () => toSelectable(node.own.node()),
+    nodeAllocatable: () => node.podSettings.container.allocatable,
+    swapIsOn: machine.swapBytes > 0n,
+    remoteMountHelper: settings.flags.experimentalMounterPath,
+    events,
+    nodeEvents,
+  })
+  const { selinuxEnabled, selinuxFileContext: fileContext } = machine
+  const selinux = new SelinuxMounts({ ...base, fileContext, gates: selinuxGates(settings.gates) })
+  const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, selinux, events }, tasks)
+  const volumeStats = new VolumeStats({
+    ...base,
+    mounted: () => volumes.mounted(),
+    files: guarded,
+    projects,
+    periodMs: settings.config.volumeStatsAggPeriod,
+    reportsHealth: settings.gates.enabled('CSIVolumeHealth'),
+  })
+  return { volumes, csi, staged: [csi, ...disks], volumeStats }
+}
+
+function selinuxGates(gates: Base['settings']['gates']) {
+  return {
+    forOnePod: gates.enabled('SELinuxMountReadWriteOncePod'),
+    forAll: gates.enabled('SELinuxMount'),
+    changePolicy: gates.enabled('SELinuxChangePolicy'),
+  }
+}
+
+function toSelectable({ metadata }: Node): SelectableNode {
+  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
+}
