@@ -231,7 +231,8 @@ export class DiskKind<D extends Disk> implements VolumeKind {
     const [mounted] = await mountsAt(this.#deps.mounter, staging)
     if (!readOnly && mounted?.superOptions.includes('ro') === true)
       throw new Error(`Cannot use volume "${request.name}" for writing: another pod has its disk mounted read-only`)
-    await bindFiles(this.#deps, { desired: request, source: staging, options: readOnly ? ['ro'] : [] }, signal)
+    const options = readOnly ? ['ro'] : []
+    await bindFiles(this.#deps, { desired: request, source: staging, options, changesGroupInUse: true }, signal)
     const selinuxRelabel = selinuxLabel === '' && !readOnly
     return { kind: 'files', hostPath: path, readOnly, selinuxRelabel, groups: volumeGroupsOf(source) } as const
   }

@@ -14,5 +14,5 @@ export async function bindLocalFiles(
   const source = isDevice ? await mountDevice(deps, volume, desired, signal) : volume.path
   // Options of a file system are those of its one mount; a bind only takes what holds for this pod.
   const options = joinMountOptions(isDevice ? [] : volume.mountOptions, desired.readOnly ? ['ro'] : [])
-  await bindFiles(deps, { desired, source, options }, signal)
+  await bindFiles(deps, { desired, source, options, changesGroupInUse: false }, signal)
 }

@@ -15,16 +15,17 @@ export interface BindFilesDeps extends VolumeGroupDeps {
   readonly describePath: (path: string, signal: AbortSignal) => Promise<PathDescription | undefined>
 }
 
+export interface BindFilesRequest {
+  readonly desired: DesiredVolume
+  readonly source: string
+  readonly options: readonly string[]
+  /** Parity: a local volume keeps the group of the pod that had it first, a disk gets that of each pod. */
+  readonly changesGroupInUse: boolean
+}
+
 /** Binds what the node has of a volume for a pod, and gives it to the pod's group. */
-export async function bindFiles(
-  deps: BindFilesDeps,
-  {
-    desired,
-    source,
-    options,
-  }: { readonly desired: DesiredVolume; readonly source: string; readonly options: readonly string[] },
-  signal: AbortSignal,
-): Promise<void> {
+export async function bindFiles(deps: BindFilesDeps, request: BindFilesRequest, signal: AbortSignal): Promise<void> {
+  const { desired, source, options, changesGroupInUse } = request
   const wasThere = (await mountsAt(deps.mounter, desired.path)).length > 0
   const undo = async () => {
     // What was there may be in use.
@@ -37,14 +38,19 @@ export async function bindFiles(
     await orUndo({ work: () => deps.mounter.bind({ source, target: desired.path, options }, signal), undo }, signal)
   }
   if (desired.fsGroup === undefined || desired.readOnly) return
-  const group = { fsGroup: desired.fsGroup, source, wasThere }
+  const group = { fsGroup: desired.fsGroup, source, wasThere, changesGroupInUse }
   await orUndo({ work: () => giveToGroup(deps, desired, group, signal), undo }, signal)
+}
+
+interface GroupChange extends Pick<BindFilesRequest, 'source' | 'changesGroupInUse'> {
+  readonly fsGroup: number
+  readonly wasThere: boolean
 }
 
 async function giveToGroup(
   deps: BindFilesDeps,
   desired: DesiredVolume,
-  { fsGroup, source, wasThere }: { readonly fsGroup: number; readonly source: string; readonly wasThere: boolean },
+  { fsGroup, source, wasThere, changesGroupInUse }: GroupChange,
   signal: AbortSignal,
 ): Promise<void> {
   const { mounter, events, rootDirectory, describePath } = deps
@@ -54,7 +60,7 @@ async function giveToGroup(
     await toMountPoint(source),
     await toMountPoint(`${rootDirectory}/pods`),
   )
-  if (uses.some((point) => point !== own)) {
+  if (!changesGroupInUse && uses.some((point) => point !== own)) {
     const group = (await describePath(source, signal))?.group
     if (group === fsGroup || group === undefined) return
     const message = `The requested fsGroup is ${fsGroup}, but the volume ${desired.specName} has GID ${group}. The volume may not be shareable.`
