@@ -124,6 +124,12 @@ describe('writeFileDurably()', () => {
     assert.deepEqual(await nodeFiles.readdir(folder), ['a'])
   })
 
+  test('makes its folders beside others that make the same ones', async (t) => {
+    const folder = join((await makePlace(t)).folder, 'b', 'c')
+    await Promise.all(Array.from({ length: 20 }, (_, index) => writeFileDurably(join(folder, String(index)), 'x')))
+    assert.equal((await nodeFiles.readdir(folder)).length, 20)
+  })
+
   test('fails in a place that takes no folders', async () => {
     await assert.rejects(writeFileDurably('/proc/deckhand/a', 'new'), { code: 'ENOENT' })
   })

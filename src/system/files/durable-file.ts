@@ -64,12 +64,21 @@ export async function removeFileDurably(path: string): Promise<void> {
 export async function makeFolder(path: string, mode = 0o755, files: DurableFileCalls = nodeFiles): Promise<void> {
   // Without "recursive": in a place that takes no folders, such as /proc, Node never returns from that.
   try {
+    await makeOneFolder(path, mode, files)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
+    await makeFolder(dirname(path), mode, files)
+    await makeOneFolder(path, mode, files)
+  }
+}
+
+/** Another writer may make it at the same time: the one that does syncs what is above it. */
+async function makeOneFolder(path: string, mode: number, files: DurableFileCalls): Promise<void> {
+  try {
     await files.mkdir(path, { mode })
   } catch (error) {
     if (hasCode(error, 'EEXIST') && (await files.stat(path)).isDirectory()) return
-    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
-    await makeFolder(dirname(path), mode, files)
-    await files.mkdir(path, { mode })
+    throw error
   }
   await syncFolder(dirname(path), files)
 }
