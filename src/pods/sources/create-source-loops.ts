@@ -79,8 +79,8 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
         const decode = (bytes: Uint8Array, key: string) => decodeStaticPods(bytes, { kind: 'etcd', key }, decoding)
         // Loaded only where it is used.
         const [{ runEtcdSource }, { createEtcdConnector }] = await Promise.all([
-          import('./run-etcd-source.ts'),
-          import('./create-etcd-connector.ts'),
+          import('./etcd/run-etcd-source.ts'),
+          import('./etcd/create-etcd-connector.ts'),
         ])
         const connect = createEtcdConnector(settings.flags, clock)
         const lastGood = createLastGoodManifests(`${settings.flags.rootDir}/last-good-etcd`)

@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/document/is-record.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

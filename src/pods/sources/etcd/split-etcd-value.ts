@@ -1,6 +1,6 @@
-import { isRecord } from '../../base/document/is-record.ts'
-import { ManifestError } from '../../model/schema/manifest-error.ts'
-import { parseManifest } from '../../model/schema/parse-manifest.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
+import { ManifestError } from '../../../model/schema/manifest-error.ts'
+import { parseManifest } from '../../../model/schema/parse-manifest.ts'
 import { convertBoundPods } from './convert-bound-pods.ts'
 
 /** One pod of a value, as a manifest of its own. */

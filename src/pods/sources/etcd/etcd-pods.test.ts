@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
-import { silentLogger } from '../../base/telemetry/silent-logger.ts'
-import { createLastGoodManifests } from '../../system/directories/last-good-manifests.ts'
-import { decodeStaticPods } from './decode-static-pod.ts'
+import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
+import { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
+import { decodeStaticPods } from '../decode-static-pod.ts'
 import { EtcdPods } from './etcd-pods.ts'
 
 const pod = (name: string, more: object = {}, image = 'busybox') => ({
