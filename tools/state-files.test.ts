@@ -11,10 +11,10 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'cgroups/write-kernel-file.ts': 'files of the kernel',
   'directories/device-files.ts': 'empty files, on which devices are bound',
   'directories/docker-files.ts': 'the resolver file of a sandbox, which containers have mounted: written in place',
-  'directories/log-files.ts': 'logs of containers, rotated',
+  'directories/logs/log-files.ts': 'logs of containers, rotated',
   'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place; last words of containers',
   'directories/stats-files.ts': 'a termination message that is too large is emptied',
-  'directories/truncate-log.ts': 'logs of deckhand',
+  'directories/logs/truncate-log.ts': 'logs of deckhand',
   'directories/volume-files.ts':
     'an empty file marks an emptyDir that is complete: without it, after a power cut, its group is set again',
   'files/append-file.ts': 'logs',

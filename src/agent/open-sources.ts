@@ -77,7 +77,7 @@ export async function openSources(stages: Stages) {
 async function openClusterPods({ base, runtime }: Stages, allSeen: () => boolean) {
   const { cluster, settings, membership, metrics } = base
   if (cluster === undefined) return undefined
-  const { createClusterPods } = await import('./create-cluster-pods.ts')
+  const { createClusterPods } = await import('./cluster/create-cluster-pods.ts')
   return createClusterPods({
     ...base,
     ...cluster,

@@ -6,10 +6,10 @@ import { createPodFiles } from '../system/directories/pod-files.ts'
 import { checkWritable } from '../system/directories/check-writable.ts'
 import { prepareRoot } from '../system/directories/prepare-root.ts'
 import { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
-import { createStateFile } from '../system/files/create-state-file.ts'
+import { createStateFile } from '../system/files/state/create-state-file.ts'
 import { readFileSystemSpace } from '../system/files/file-system-space.ts'
 import { readIfPresent } from '../system/files/read-manifest-file.ts'
-import { createRecordFolder } from '../system/files/record-folder.ts'
+import { createRecordFolder } from '../system/files/state/record-folder.ts'
 import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
 import { readBootTime } from '../system/machine/read-boot-time.ts'
 import { readCpuPlaces } from '../system/machine/read-cpu-places.ts'
@@ -25,7 +25,7 @@ import { findShims } from '../system/processes/find-shims.ts'
 import { signalProcess } from '../system/processes/process-identity.ts'
 import { connectRuntime } from './connect-runtime.ts'
 import type { Edges, Host } from './edges.ts'
-import { createLoneMembership } from './membership.ts'
+import { createLoneMembership } from './cluster/membership.ts'
 import type { KubeletDeps } from './open-base.ts'
 
 type MachineDeps = Omit<KubeletDeps, keyof Edges>
@@ -54,7 +54,7 @@ export function createEdges(deps: MachineDeps): Edges {
       if (settings.standalone)
         return { cluster: undefined, membership: createLoneMembership({ objects, nodeName, log }) }
       // Loaded only where there is a cluster.
-      const { joinCluster, toClusterMetrics } = await import('./join-cluster.ts')
+      const { joinCluster, toClusterMetrics } = await import('./cluster/join-cluster.ts')
       const cluster = await joinCluster({ ...deps, tracer, metrics: toClusterMetrics(metrics) }, tasks)
       return { cluster, membership: cluster.membership }
     },

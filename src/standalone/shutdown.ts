@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
-import { realFolder } from '../system/files/state-folder.ts'
+import { realFolder } from '../system/files/state/state-folder.ts'
 import { checkRoot } from './node/check-machine.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'

@@ -1,4 +1,4 @@
-import { realFolder } from '../system/files/state-folder.ts'
+import { realFolder } from '../system/files/state/state-folder.ts'
 import { explainPods, selectPods } from './node/agent/agent-client.ts'
 import type { ExplainedPod } from './node/agent/agent-client.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'

@@ -6,7 +6,7 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../src/
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import type { PodUid } from '../../src/model/pod/pod.ts'
 import type { RuntimeFeatures } from '../../src/model/pod/runtime-features.ts'
-import { noRuntimeClasses } from '../../src/agent/membership.ts'
+import { noRuntimeClasses } from '../../src/agent/cluster/membership.ts'
 import { createEnvironmentSources } from '../builders/create-environment-sources.ts'
 import { Volumes } from '../../src/pods/volumes/volumes.ts'
 import { ExitJournal } from '../../src/pods/sync/report/exit-journal.ts'

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { FakeClock } from './fake-clock.ts'
 import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
-import { logFiles } from '../../src/system/directories/log-files.ts'
+import { logFiles } from '../../src/system/directories/logs/log-files.ts'
 import { rotateLog } from '../../src/pods/logs/rotate-log.ts'
 
 /** A container that prints lines into its log as a runtime does, and whose log is rotated by our own rotation. */

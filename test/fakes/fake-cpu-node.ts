@@ -10,7 +10,7 @@ import type { Logger } from '../../src/base/telemetry/logger.ts'
 import { createInstance, createObservedPod } from '../builders/create-observed-pod.ts'
 import { placePod } from '../builders/place-pod.ts'
 import { FakeClock } from './fake-clock.ts'
-import type { StateFile } from '../../src/system/files/state-file.ts'
+import type { StateFile } from '../../src/system/files/state/state-file.ts'
 
 /** A machine on which containers run on CPUs, and which remembers who has which; it outlives the agents on it. */
 export class FakeCpuNode {

@@ -1,4 +1,4 @@
-import type { StateFile } from '../../src/system/files/state-file.ts'
+import type { StateFile } from '../../src/system/files/state/state-file.ts'
 
 /** A file that outlives agents; tests read it, break it and make its writes fail. */
 export class FakeStateFile implements StateFile {

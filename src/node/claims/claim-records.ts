@@ -3,8 +3,8 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimRecord } from './claim-record.ts'
 import { formatDraState, parseDraState } from './dra-state-file.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
-import { setAsideBroken } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
+import { setAsideBroken } from '../../system/files/state/state-file.ts'
 
 export interface ClaimRecordsDeps {
   readonly file: StateFile

@@ -9,7 +9,7 @@ import { FakeCpuNode, runFor } from '../../../test/fakes/fake-cpu-node.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
-import { computeExclusiveCount } from './compute-exclusive-count.ts'
+import { computeExclusiveCount } from './choose/compute-exclusive-count.ts'
 import { formatCpuStateFile } from './cpu-state-file.ts'
 import { toCpuState } from './cpu-state.ts'
 

@@ -1,6 +1,6 @@
 import { formatCpuSet } from '../../model/resources/cpu-set.ts'
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
-import { computeChosenCpus } from './compute-chosen-cpus.ts'
+import { computeChosenCpus } from './choose/compute-chosen-cpus.ts'
 import type { CpuPolicy, CpuPolicyOptions } from './cpu-policy.ts'
 import { allCpus } from './cpu-topology.ts'
 import type { CpuTopology } from './cpu-topology.ts'

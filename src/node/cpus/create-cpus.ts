@@ -22,7 +22,7 @@ import type { PodCpus } from './pod-cpus.ts'
 import { SHARED_STATE, SharedCpus } from './shared-cpus.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
 import type { CpuPlace } from '../../model/resources/cpu-place.ts'
 
 export interface CreateCpusDeps {

@@ -5,8 +5,8 @@ import { parseCpuStateFile } from './cpu-state-file.ts'
 import type { CpuStateRecord } from './cpu-state-file.ts'
 import { toCpuState } from './cpu-state.ts'
 import type { CpuState } from './cpu-state.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
-import { setAsideBroken } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
+import { setAsideBroken } from '../../system/files/state/state-file.ts'
 
 interface LoadDeps {
   readonly store: StateFile

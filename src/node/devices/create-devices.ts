@@ -21,7 +21,7 @@ import { runDeviceRegistration } from './run-device-registration.ts'
 import type { DeviceMetrics } from '../../metrics/driver-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
 
 export interface CreateDevicesDeps {
   readonly settings: Pick<Settings, 'gates'>

@@ -1,8 +1,8 @@
 import type { DeviceAssignments } from './device-assignments.ts'
 import { formatDeviceCheckpoint } from './device-checkpoint.ts'
 import type { DeviceInventory } from './device-inventory.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
-import { StateRecord } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
+import { StateRecord } from '../../system/files/state/state-file.ts'
 
 export interface DeviceRecordDeps {
   readonly file: Pick<StateFile, 'write'>

@@ -1,8 +1,8 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { parseDeviceCheckpoint } from './device-checkpoint.ts'
 import type { DeviceCheckpoint } from './device-checkpoint.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
-import { setAsideBroken } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
+import { setAsideBroken } from '../../system/files/state/state-file.ts'
 
 export interface LoadDeviceCheckpointDeps {
   readonly file: StateFile

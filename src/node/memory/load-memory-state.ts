@@ -2,8 +2,8 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { computeKeptMemory } from './compute-kept-memory.ts'
 import { parseMemoryStateFile } from './memory-state-file.ts'
 import type { MemoryAssignmentTable, MemoryPolicy } from './memory-state.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
-import { setAsideBroken } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
+import { setAsideBroken } from '../../system/files/state/state-file.ts'
 
 interface LoadDeps {
   readonly file: StateFile

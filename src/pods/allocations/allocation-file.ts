@@ -4,8 +4,8 @@ import { sameAllocation } from '../../model/resources/same-resources.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { formatAllocations, parseAllocations } from './allocation-text.ts'
 import type { Allocations } from './allocation-text.ts'
-import { setAsideBroken } from '../../system/files/state-file.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
+import { setAsideBroken } from '../../system/files/state/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
 
 /** Resources of pods that a later agent has to know: kept in memory, and on the disk soon after each change. */
 export class AllocationFile {

@@ -8,7 +8,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { AllocationFile } from './allocation-file.ts'
 import { computeRebuiltAllocation } from './compute-rebuilt-allocation.ts'
 import { computeReservedPod } from './compute-reserved-pod.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../system/files/state/state-file.ts'
 
 export interface PodAllocationsDeps {
   readonly files: { readonly allocated: StateFile; readonly actuated: StateFile }

@@ -1,4 +1,4 @@
-import type { LogDirectory, LogFile } from '../../system/directories/log-directory.ts'
+import type { LogDirectory, LogFile } from '../../system/directories/logs/log-directory.ts'
 import { COMPRESSED_SUFFIX, isRotatedName, TEMPORARY_SUFFIX } from './compute-log-rotation.ts'
 
 /** One file of a log that is held open. */

@@ -9,7 +9,7 @@ import { FakeContainerLog } from '../../../test/fakes/fake-container-log.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { systemClock } from '../../base/async/clock.ts'
-import { openLogDirectory } from '../../system/directories/log-directory.ts'
+import { openLogDirectory } from '../../system/directories/logs/log-directory.ts'
 import { readLog } from './read-log.ts'
 import type { LogRequest, ReadLogDeps } from './read-log.ts'
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import type { LogDirectory, LogPlace } from '../../system/directories/log-directory.ts'
+import type { LogDirectory, LogPlace } from '../../system/directories/logs/log-directory.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { findTailStart } from './find-tail-start.ts'
 import type { TailStart } from './find-tail-start.ts'

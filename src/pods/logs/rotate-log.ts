@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
-import type { LogFiles } from '../../system/directories/log-files.ts'
+import type { LogFiles } from '../../system/directories/logs/log-files.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { COMPRESSED_SUFFIX, computeLogRotation, TEMPORARY_SUFFIX } from './compute-log-rotation.ts'
 

@@ -10,7 +10,7 @@ import { createRunningPodsRoute } from './pods-routes.ts'
 import { createProfilingRoutes } from './profiling-routes.ts'
 import { createFlagzRoute, createStatuszRoute } from './z-pages.ts'
 import type { StatuszInfo } from './z-pages.ts'
-import type { NodeLogs } from '../../system/directories/node-logs.ts'
+import type { NodeLogs } from '../../system/directories/logs/node-logs.ts'
 import type { Route } from '../http/route.ts'
 
 /** What is served and what is switched off. */

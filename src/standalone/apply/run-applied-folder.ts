@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import { readTextIfPresent } from '../../system/files/state-folder.ts'
+import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { applyObject, deleteApplied } from './apply-object.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { runProcessOrThrow } from '../../system/processes/run-process.ts'
-import { readBytes, removeTree } from '../../system/files/state-folder.ts'
+import { readBytes, removeTree } from '../../system/files/state/state-folder.ts'
 import type { PrivateContainerd } from '../node/runtime/containerd.ts'
 import { createNodeImages } from './node-images.ts'
 import { createOciArchive } from './oci-archive.ts'

@@ -1,4 +1,4 @@
-import { readTextIfPresent } from '../../system/files/state-folder.ts'
+import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodePorts } from '../arguments.ts'
 

@@ -1,4 +1,4 @@
-import { truncateLog } from '../../system/directories/truncate-log.ts'
+import { truncateLog } from '../../system/directories/logs/truncate-log.ts'
 import { formatExit, readStartFault, startAgent } from './agent/agent-process.ts'
 import type { AgentProcess } from './agent/agent-process.ts'
 import { knownContainerd, startContainerd } from './runtime/containerd.ts'

@@ -14,7 +14,7 @@ import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { removeOwnDirectory } from './remove-own-directory.ts'
 import type { OwnParts, Remains } from './remove-own-directory.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
-import { readDockerLink } from './docker-log-link.ts'
+import { readDockerLink } from './logs/docker-log-link.ts'
 
 /** The file that names hosts on the node itself. */
 const NODE_HOSTS = '/etc/hosts'

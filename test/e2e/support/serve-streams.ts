@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
-import { openLogDirectory } from '../../../src/system/directories/log-directory.ts'
+import { openLogDirectory } from '../../../src/system/directories/logs/log-directory.ts'
 import { makeFolder } from '../../../src/system/files/durable-file.ts'
 import { createContainerLogsRoute } from '../../../src/serving/endpoints/logs/container-logs-route.ts'
 import { createStreamRoutes } from '../../../src/serving/endpoints/streams/stream-routes.ts'

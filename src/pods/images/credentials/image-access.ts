@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../base/async/clock.ts'
-import type { RecordFolder } from '../../../system/files/record-folder.ts'
+import type { RecordFolder } from '../../../system/files/state/record-folder.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { computeAccessRights } from './compute-access-rights.ts'
 import { computePullPermission, findProof } from './compute-pull-permission.ts'

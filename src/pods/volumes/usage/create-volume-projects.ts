@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { Settings } from '../../../model/config/load-configuration.ts'
 import { createProjectQuotas } from '../../../system/mounts/project-quotas.ts'
-import { createRecordFolder } from '../../../system/files/record-folder.ts'
+import { createRecordFolder } from '../../../system/files/state/record-folder.ts'
 import { createVolumeFiles } from '../../../system/directories/volume-files.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { VolumeProjects } from './volume-projects.ts'

@@ -14,7 +14,7 @@ import { serveRoutes } from '../../../../test/fixtures/serve-routes.ts'
 import { systemClock } from '../../../base/async/clock.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import { ContainerState as RuntimeState, ContainerStatusResponse } from '../../../protocols/cri/generated/runtime-v1.ts'
-import { openLogDirectory } from '../../../system/directories/log-directory.ts'
+import { openLogDirectory } from '../../../system/directories/logs/log-directory.ts'
 import type { ContainerState, PodStatus } from '../../../model/generated/core-v1.ts'
 import { createContainerLogsRoute } from './container-logs-route.ts'
 

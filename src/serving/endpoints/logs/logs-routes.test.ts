@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-fo
 import { serveRoutes, reported } from '../../../../test/fakes/serve-routes.ts'
 import { systemClock } from '../../../base/async/clock.ts'
 import { createHostJournal } from '../../../system/machine/host-journal.ts'
-import { createNodeLogs } from '../../../system/directories/node-logs.ts'
+import { createNodeLogs } from '../../../system/directories/logs/node-logs.ts'
 import { createLogsRoutes } from './logs-routes.ts'
 
 // Stands for journalctl: knows one unit, and says what it was asked.

@@ -1,6 +1,6 @@
 import { startProcess } from '../../../system/processes/start-process.ts'
 import type { ProcessExit } from '../../../system/processes/start-process.ts'
-import { readTextIfPresent } from '../../../system/files/state-folder.ts'
+import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
 import { isHealthy } from './agent-client.ts'
 import { rememberProcess, UnnotedError } from '../known-process.ts'
 import type { KnownProcess } from '../known-process.ts'

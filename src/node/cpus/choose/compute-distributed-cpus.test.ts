@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { MACHINES } from '../../../test/builders/cpu-machines.ts'
-import { formatCpuSet, parseCpuSet } from '../../model/resources/cpu-set.ts'
+import { MACHINES } from '../../../../test/builders/cpu-machines.ts'
+import { formatCpuSet, parseCpuSet } from '../../../model/resources/cpu-set.ts'
 import { computeDistributedCpus } from './compute-distributed-cpus.ts'
 
 type Row = readonly [

@@ -1,9 +1,9 @@
-import type { CpuSet } from '../../model/resources/cpu-set.ts'
+import type { CpuSet } from '../../../model/resources/cpu-set.ts'
 import { computeDistributedCpus } from './compute-distributed-cpus.ts'
 import { computePackedCpus } from './compute-packed-cpus.ts'
-import type { CpuPolicyOptions } from './cpu-policy.ts'
-import { threadsPerCore } from './cpu-topology.ts'
-import type { CpuTopology } from './cpu-topology.ts'
+import type { CpuPolicyOptions } from '../cpu-policy.ts'
+import { threadsPerCore } from '../cpu-topology.ts'
+import type { CpuTopology } from '../cpu-topology.ts'
 
 /** So many of the CPUs as the options want them; undefined when there are too few. */
 export function computeChosenCpus(

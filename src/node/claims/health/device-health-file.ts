@@ -1,4 +1,4 @@
-import { goJson } from '../../model/text/go-json.ts'
+import { goJson } from '../../../model/text/go-json.ts'
 
 /** The file in the root directory; the Go kubelet's own. It has no checksum. */
 export const DRA_HEALTH_FILE = 'dra_health_state'

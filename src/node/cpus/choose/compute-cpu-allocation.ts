@@ -1,9 +1,9 @@
-import type { CpuSet } from '../../model/resources/cpu-set.ts'
-import type { Pod } from '../../model/pod/pod.ts'
-import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
-import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
-import { toCpuState, withAssignment } from './cpu-state.ts'
-import type { CpuState } from './cpu-state.ts'
+import type { CpuSet } from '../../../model/resources/cpu-set.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { computeContainerCpus, computeUsableCpus } from '../compute-container-cpus.ts'
+import type { CpuRejection, CpuSituation } from '../compute-container-cpus.ts'
+import { toCpuState, withAssignment } from '../cpu-state.ts'
+import type { CpuState } from '../cpu-state.ts'
 
 /** What a pod gets: all its containers theirs, or the first that does not. */
 export type CpuAllocation =

@@ -1,9 +1,9 @@
-import type { Clock } from '../../base/async/clock.ts'
-import type { Logger } from '../../base/telemetry/logger.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
 import { formatDeviceHealth, parseDeviceHealth } from './device-health-file.ts'
 import type { DeviceHealthRecord, Health } from './device-health-file.ts'
-import type { StateFile } from '../../system/files/state-file.ts'
-import { setAsideBroken } from '../../system/files/state-file.ts'
+import type { StateFile } from '../../../system/files/state/state-file.ts'
+import { setAsideBroken } from '../../../system/files/state/state-file.ts'
 
 /** A device by its name. */
 export interface DeviceName {

@@ -2,8 +2,8 @@ import { constants } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
-import { hasCode, unlessAbsent } from '../files/error-codes.ts'
-import { watchDirectory } from '../files/watch-directory.ts'
+import { hasCode, unlessAbsent } from '../../files/error-codes.ts'
+import { watchDirectory } from '../../files/watch-directory.ts'
 import { readDockerLink } from './docker-log-link.ts'
 
 /** A log that is held open: it stays readable whatever happens to its name. */

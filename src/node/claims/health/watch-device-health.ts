@@ -1,11 +1,11 @@
-import type { Clock } from '../../base/async/clock.ts'
-import { waitForReady } from '../../protocols/grpc/grpc-connection.ts'
-import type { Logger } from '../../base/telemetry/logger.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import { waitForReady } from '../../../protocols/grpc/grpc-connection.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { DeviceHealth, DeviceName, ReportedHealth } from './device-health.ts'
-import { DraCallError } from './dra-plugin.ts'
-import type { DraPlugin } from './dra-plugin.ts'
-import { HealthStatus } from './generated/dra-health-v1alpha1.ts'
-import type { DeviceHealth as HealthMessage } from './generated/dra-health-v1alpha1.ts'
+import { DraCallError } from '../dra-plugin.ts'
+import type { DraPlugin } from '../dra-plugin.ts'
+import { HealthStatus } from '../generated/dra-health-v1alpha1.ts'
+import type { DeviceHealth as HealthMessage } from '../generated/dra-health-v1alpha1.ts'
 
 export interface WatchDeviceHealthDeps {
   readonly health: DeviceHealth

@@ -1,9 +1,9 @@
-import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
-import type { Container } from '../../model/generated/core-v1.ts'
-import { isSidecar } from '../../model/pod/pod-containers.ts'
-import type { Pod } from '../../model/pod/pod.ts'
-import { parseQuantity, quantityMilliValue, quantityValue } from '../../model/resources/quantity.ts'
-import { hasPodResources } from '../cgroups/has-pod-resources.ts'
+import { computeQosClass } from '../../../model/resources/compute-qos-class.ts'
+import type { Container } from '../../../model/generated/core-v1.ts'
+import { isSidecar } from '../../../model/pod/pod-containers.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { parseQuantity, quantityMilliValue, quantityValue } from '../../../model/resources/quantity.ts'
+import { hasPodResources } from '../../cgroups/has-pod-resources.ts'
 
 /**
  * How many CPUs a container gets exclusively: all it asks for, when its pod is Guaranteed and that is a whole number; otherwise none.

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { createPinnedPod, createTestPolicy, toTable } from '../../../test/builders/create-cpu-policy.ts'
-import { MACHINES } from '../../../test/builders/cpu-machines.ts'
-import { showHints, toNodes } from '../../../test/builders/placement-hints.ts'
-import { formatCpuSet, parseCpuSet } from '../../model/resources/cpu-set.ts'
-import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
+import { createPinnedPod, createTestPolicy, toTable } from '../../../../test/builders/create-cpu-policy.ts'
+import { MACHINES } from '../../../../test/builders/cpu-machines.ts'
+import { showHints, toNodes } from '../../../../test/builders/placement-hints.ts'
+import { formatCpuSet, parseCpuSet } from '../../../model/resources/cpu-set.ts'
+import { computeContainerCpus, computeUsableCpus } from '../compute-container-cpus.ts'
 import { computeContainerCpuHints, computePodCpuHints } from './compute-cpu-hints.ts'
-import type { CpuPolicy } from './cpu-policy.ts'
-import { toCpuState } from './cpu-state.ts'
+import type { CpuPolicy } from '../cpu-policy.ts'
+import { toCpuState } from '../cpu-state.ts'
 
 /** Nodes 0 (CPUs 0,2,4,6,8,10) and 1 (the odd ones), two threads each; CPU 0 is reserved. */
 const TWO = createTestPolicy(MACHINES['two sockets'], '0')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { FakeStateFile } from '../../../test/fakes/fake-state-file.ts'
+import { FakeStateFile } from '../../../../test/fakes/fake-state-file.ts'
 import { setAsideBroken, StateRecord } from './state-file.ts'
 
 describe('StateRecord', () => {

@@ -1,44 +1,44 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../base/async/clock.ts'
-import type { Loop } from '../base/async/loop.ts'
-import type { TaskGroup } from '../base/async/task-group.ts'
-import type { AgentMetrics } from '../metrics/create-metrics.ts'
-import type { CertificateMetrics, CertificateProvider } from '../node/certificates/certificate-provider.ts'
-import { openClientCertificates } from '../node/certificates/open-client-certificates.ts'
-import type { ClientCertificates } from '../node/certificates/open-client-certificates.ts'
-import type { Settings } from '../model/config/load-configuration.ts'
-import type { Projections, ProjectionsDeps } from '../pods/volumes/payload/create-projections.ts'
-import { createEventRecorder } from '../protocols/kube-api/events/create-event-recorder.ts'
-import { hostConfigFiles } from '../system/files/config-files.ts'
-import { isProgram } from '../system/files/is-program.ts'
-import { runProcess } from '../system/processes/run-process.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import type { Loop } from '../../base/async/loop.ts'
+import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { AgentMetrics } from '../../metrics/create-metrics.ts'
+import type { CertificateMetrics, CertificateProvider } from '../../node/certificates/certificate-provider.ts'
+import { openClientCertificates } from '../../node/certificates/open-client-certificates.ts'
+import type { ClientCertificates } from '../../node/certificates/open-client-certificates.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { Projections, ProjectionsDeps } from '../../pods/volumes/payload/create-projections.ts'
+import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
+import { hostConfigFiles } from '../../system/files/config-files.ts'
+import { isProgram } from '../../system/files/is-program.ts'
+import { runProcess } from '../../system/processes/run-process.ts'
 import type {
   KubeClientMetrics,
   OnHostResolved,
   PluginCall,
   PluginCertificate,
-} from '../protocols/kube-api/client-metrics.ts'
-import { createKubeClient } from '../protocols/kube-api/create-kube-client.ts'
-import { NodeFollower } from '../protocols/kube-api/followers/node-follower.ts'
-import { RuntimeClassesFollower } from '../protocols/kube-api/followers/runtime-classes-follower.ts'
-import { ServicesFollower } from '../protocols/kube-api/followers/services-follower.ts'
-import { ApiReturn, hintAnswers } from '../protocols/kube-api/list-watch/api-return.ts'
-import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
-import { createClusterTransport } from '../protocols/kube-api/kubeconfig/create-cluster-transport.ts'
-import { loadKubeconfig, loadUsableKubeconfig } from '../protocols/kube-api/kubeconfig/load-kubeconfig.ts'
-import { reportEndedCertificates } from '../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
-import type { EndedCertificate } from '../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
-import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
-import type { CredentialsProvider } from '../protocols/kube-api/transport/kube-credentials.ts'
-import { traceTransport } from '../protocols/kube-api/transport/trace-transport.ts'
-import type { Transport } from '../protocols/kube-api/transport/transport.ts'
+} from '../../protocols/kube-api/client-metrics.ts'
+import { createKubeClient } from '../../protocols/kube-api/create-kube-client.ts'
+import { NodeFollower } from '../../protocols/kube-api/followers/node-follower.ts'
+import { RuntimeClassesFollower } from '../../protocols/kube-api/followers/runtime-classes-follower.ts'
+import { ServicesFollower } from '../../protocols/kube-api/followers/services-follower.ts'
+import { ApiReturn, hintAnswers } from '../../protocols/kube-api/list-watch/api-return.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { createClusterTransport } from '../../protocols/kube-api/kubeconfig/create-cluster-transport.ts'
+import { loadKubeconfig, loadUsableKubeconfig } from '../../protocols/kube-api/kubeconfig/load-kubeconfig.ts'
+import { reportEndedCertificates } from '../../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
+import type { EndedCertificate } from '../../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
+import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch.ts'
+import type { CredentialsProvider } from '../../protocols/kube-api/transport/kube-credentials.ts'
+import { traceTransport } from '../../protocols/kube-api/transport/trace-transport.ts'
+import type { Transport } from '../../protocols/kube-api/transport/transport.ts'
 import type { Membership } from './membership.ts'
-import type { Node } from '../model/generated/core-v1.ts'
-import { createDynamicResourcesApi } from '../pods/objects/dynamic-resources-api.ts'
-import { createKubeObjectApi } from '../pods/objects/create-kube-object-api.ts'
-import type { FollowedObjects } from '../pods/sources/run-api-source.ts'
-import type { Logger } from '../base/telemetry/logger.ts'
-import type { Tracer } from '../base/telemetry/tracer.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
+import { createDynamicResourcesApi } from '../../pods/objects/dynamic-resources-api.ts'
+import { createKubeObjectApi } from '../../pods/objects/create-kube-object-api.ts'
+import type { FollowedObjects } from '../../pods/sources/run-api-source.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { Tracer } from '../../base/telemetry/tracer.ts'
 
 export interface JoinClusterDeps {
   readonly settings: Settings
@@ -155,7 +155,7 @@ async function openProjections(
 ): Promise<Projections | undefined> {
   const isOn = gates.enabled('ClusterTrustBundleProjection') || gates.enabled('PodCertificateRequest')
   if (!isOn) return undefined
-  const { createProjections } = await import('../pods/volumes/payload/create-projections.ts')
+  const { createProjections } = await import('../../pods/volumes/payload/create-projections.ts')
   return createProjections({ ...deps, gates }, group)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import type { PodSpec, ResourceRequirements } from '../../model/generated/core-v1.ts'
+import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
+import type { PodSpec, ResourceRequirements } from '../../../model/generated/core-v1.ts'
 import { computeExclusiveCount } from './compute-exclusive-count.ts'
 
 const same = (cpu: string): ResourceRequirements => ({

@@ -1,7 +1,7 @@
-import type { CpuSet } from '../../model/resources/cpu-set.ts'
-import { groupCpus, threadsPerCore } from './cpu-topology.ts'
-import type { CpuLevel, CpuTopology } from './cpu-topology.ts'
-import type { CpuPlace } from '../../model/resources/cpu-place.ts'
+import type { CpuSet } from '../../../model/resources/cpu-set.ts'
+import { groupCpus, threadsPerCore } from '../cpu-topology.ts'
+import type { CpuLevel, CpuTopology } from '../cpu-topology.ts'
+import type { CpuPlace } from '../../../model/resources/cpu-place.ts'
 
 export interface CpuRequest {
   readonly available: CpuSet

@@ -3,7 +3,7 @@ import { link, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
+import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
 import { createNodeLogs } from './node-logs.ts'
 
 test('createNodeLogs() serves no file that has another name outside its folder', async () => {

@@ -4,7 +4,7 @@ import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { hasCode, unlessAbsent } from '../files/error-codes.ts'
+import { hasCode, unlessAbsent } from '../../files/error-codes.ts'
 
 /** What is at a path below the folder of the logs. */
 export type NodeLog =

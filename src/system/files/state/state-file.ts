@@ -1,4 +1,4 @@
-import { FreshReads } from '../../base/async/fresh-reads.ts'
+import { FreshReads } from '../../../base/async/fresh-reads.ts'
 
 /** One file on the disk. */
 export interface StateFile {

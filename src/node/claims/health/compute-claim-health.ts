@@ -1,5 +1,5 @@
-import type { Container, ResourceHealth, ResourceStatus } from '../../model/generated/core-v1.ts'
-import type { DriverDevice } from './compute-container-claims.ts'
+import type { Container, ResourceHealth, ResourceStatus } from '../../../model/generated/core-v1.ts'
+import type { DriverDevice } from '../compute-container-claims.ts'
 import type { Health } from './device-health-file.ts'
 
 /** The devices that one line of a container's resources.claims gives it. */

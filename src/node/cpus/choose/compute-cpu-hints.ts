@@ -1,13 +1,13 @@
-import type { CpuSet } from '../../model/resources/cpu-set.ts'
-import type { Container } from '../../model/generated/core-v1.ts'
-import type { Pod } from '../../model/pod/pod.ts'
-import { computeNumaSets } from '../placement/compute-numa-sets.ts'
-import type { NumaSet, PlacementHint, PlacementHints } from '../placement/hint-provider.ts'
-import { computeUsableCpus } from './compute-container-cpus.ts'
-import type { CpuSituation, UsableCpus } from './compute-container-cpus.ts'
+import type { CpuSet } from '../../../model/resources/cpu-set.ts'
+import type { Container } from '../../../model/generated/core-v1.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
+import { computeNumaSets } from '../../placement/compute-numa-sets.ts'
+import type { NumaSet, PlacementHint, PlacementHints } from '../../placement/hint-provider.ts'
+import { computeUsableCpus } from '../compute-container-cpus.ts'
+import type { CpuSituation, UsableCpus } from '../compute-container-cpus.ts'
 import { computePodExclusiveCount } from './compute-exclusive-count.ts'
-import type { CpuPolicy } from './cpu-policy.ts'
-import { allCpus, groupCpus, wholeCores } from './cpu-topology.ts'
+import type { CpuPolicy } from '../cpu-policy.ts'
+import { allCpus, groupCpus, wholeCores } from '../cpu-topology.ts'
 
 /** Where a container can get its CPUs; a container that has CPUs gets a hint for just those. */
 export function computeContainerCpuHints(pod: Pod, container: Container, situation: CpuSituation): PlacementHints {

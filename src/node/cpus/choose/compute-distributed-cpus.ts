@@ -1,8 +1,8 @@
-import type { CpuSet } from '../../model/resources/cpu-set.ts'
+import type { CpuSet } from '../../../model/resources/cpu-set.ts'
 import { computePackedCpus } from './compute-packed-cpus.ts'
 import type { CpuRequest } from './compute-packed-cpus.ts'
-import { allCpus, groupCpus } from './cpu-topology.ts'
-import type { CpuTopology } from './cpu-topology.ts'
+import { allCpus, groupCpus } from '../cpu-topology.ts'
+import type { CpuTopology } from '../cpu-topology.ts'
 
 /** So many CPUs of one NUMA node. */
 interface Share {
