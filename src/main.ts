@@ -20,7 +20,7 @@ import { createLogOutput } from './base/telemetry/create-log-output.ts'
 import { createLogger, createVerbosity } from './base/telemetry/create-logger.ts'
 import { errorText } from './base/telemetry/error-text.ts'
 
-// An agent that is told to leave is gone within a second, whatever it waits for. The pods stay.
+// An agent that is asked to stop is gone within a second, whatever it waits for. The pods stay.
 const SHUTDOWN_LIMIT_MS = 900
 // Until then what is loaded after the pods is loaded: the cache is written once more, as an agent that is killed writes nothing.
 const LATE_MODULES_MS = 10_000

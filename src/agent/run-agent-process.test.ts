@@ -32,7 +32,7 @@ describe('checkMachine()', () => {
     checkMachine(await loadSettings(['--bootstrap-kubeconfig=/k', '--kubeconfig=/l']), { swapBytes: 0n })
   })
 
-  test('refuses swap unless told otherwise', async () => {
+  test('refuses swap unless the configuration allows it', async () => {
     assert.throws(() => {
       checkMachine({ ...given, config: { ...given.config, failSwapOn: true } }, { swapBytes: 1n })
     }, /Cannot run with swap/)

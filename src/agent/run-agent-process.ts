@@ -29,7 +29,7 @@ export interface AgentProcessDeps {
   readonly workingDirectory: string
   /** Ends the agent from inside. */
   readonly leave: () => void
-  /** The same, for a fault that only a new start can mend. */
+  /** The same, for a fault that only a new start can fix. */
   readonly giveUp: (error: Error) => void
   readonly write: (text: string) => void
   /** Called once when everything is up. */

@@ -180,7 +180,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const loops = options.deviceFolder === undefined ? LOOPS : [...LOOPS, 'devices']
   for (const { name, run } of [...kubelet.loops, ...kubelet.lateLoops]) if (loops.includes(name)) group.run(name, run)
   const ended = group.join()
-  // Whoever wants to know how it ended asks below; until then nobody listens.
+  // A test that wants to know how it ended asks below; until then no caller listens.
   ended.catch(() => {})
 
   const settle = async () => {

@@ -115,7 +115,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
   }
 }
 
-/** Lists and watches; whatever breaks is begun anew after a while. */
+/** Lists and watches; whatever breaks is begun again after a while. */
 export async function follow(
   { client, clock }: Pick<World, 'clock'> & Pick<Cluster, 'client'>,
   { path, query, onReplace, onEvent }: FollowedObjects,

@@ -15,7 +15,7 @@ import type { FakeCriOptions } from '../fakes/fake-cri.ts'
 import type { World } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
-/** A machine on which nothing runs yet; the image of plain pods is there unless told otherwise. */
+/** A machine on which nothing runs yet; the image of plain pods is there unless the test says otherwise. */
 export async function createWorld({
   runtimeAheadMs = 0,
   ...options

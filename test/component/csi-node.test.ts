@@ -98,9 +98,9 @@ async function setUp(t: TestContext) {
       return driver
     },
     /** Lets time pass too, for callers that wait before they try again. */
-    becomes: async <T>(look: () => Promise<T>, wanted: T, ms = 0) => {
+    becomes: async <T>(find: () => Promise<T>, wanted: T, ms = 0) => {
       for (;;) {
-        const found = await look()
+        const found = await find()
         if (JSON.stringify(found) === JSON.stringify(wanted)) return
         if (ms > 0) await clock.advance(ms)
         await setImmediate()

@@ -44,7 +44,7 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   isBusy = false
   assert.equal(await pass(0), 4)
   // Work without end: there is no time for a pause.
-  for (let look = 0; look < CHECKS_UNTIL_LATE; look += 1) await pass(6, { garbage: 1 })
+  for (let check = 0; check < CHECKS_UNTIL_LATE; check += 1) await pass(6, { garbage: 1 })
   assert.deepEqual(times, { collected: 4, trimmed: 5 })
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)

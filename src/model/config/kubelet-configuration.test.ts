@@ -48,7 +48,7 @@ describe('KubeletConfiguration', () => {
         const problems = await problemsOf(loadFields(nest(path, value)))
         const top = problems.every((problem) => problem.startsWith(path))
         assert.ok(problems.length > 0 && top, `${JSON.stringify(value)} is of a wrong type: ${problems.join()}`)
-        assert.match(problems.join(), /line 1\)/, 'the line is told')
+        assert.match(problems.join(), /line 1\)/, 'the line is named')
       }
       const bad = (injections.bad ?? []).map((value) => [value, injections.with ?? {}] as const)
       for (const [value, others] of [...bad, ...(injections.badWith ?? [])]) {

@@ -39,7 +39,7 @@ export interface ObservedContainer {
   readonly image: string
   readonly imageRef: string
   readonly logPath: string
-  /** The file on the node that takes the container's last words; empty when it has none. */
+  /** The file on the node that takes the container's termination message; empty when it has none. */
   readonly terminationLog: string
   /** What the runtime says it has set for the container; undefined when it says nothing. */
   readonly applied?: AppliedResources | undefined

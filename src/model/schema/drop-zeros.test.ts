@@ -6,7 +6,7 @@ describe('dropZeros()', () => {
   const rows: readonly (readonly [string, string, Record<string, unknown>, Record<string, unknown>])[] = [
     ['flags and texts', 'PodSpec', { hostNetwork: false, hostname: '', containers: [] }, { containers: [] }],
     [
-      'what can tell zero from absent',
+      'what distinguishes zero from absent',
       'SecurityContext',
       { runAsUser: 0, privileged: false },
       { runAsUser: 0, privileged: false },

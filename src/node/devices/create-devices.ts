@@ -48,7 +48,7 @@ export type NodeDevices = Awaited<ReturnType<typeof createDevices>>
 
 const RECORD_RETRY_MS = 10_000
 
-/** The devices of this node: plugins bring them, pods have them, and the node tells of them. */
+/** The devices of this node: plugins bring them, pods have them, and the node reports them. */
 export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
   const { settings, host, metrics, clock, log } = deps
   const folder = `${deps.rootDirectory}/device-plugins`
@@ -119,7 +119,7 @@ export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
       for (const uid of assignments.uids) if (!isHere(uid)) pods.free(uid)
     },
 
-    /** As the API for monitoring agents tells of them. */
+    /** As the API for monitoring agents reports them. */
     devicesOf: (uid: PodUid, container: string): ReportedDevices[] =>
       [...assignments.ofContainer(uid, container)].flatMap(([resource, devices]) =>
         devices.kind === 'given' ? toReportedDevices(resource, devices.byNode) : [],

@@ -46,7 +46,7 @@ export async function runPullProgress(deps: PullProgressDeps, pull: ObservedPull
 /** A runtime that cannot report it, or not now, reports nothing. */
 async function ask({ downloads, clock }: PullProgressDeps, signal: AbortSignal): Promise<readonly Download[]> {
   try {
-    return await withDeadline({ clock, ms: ASK_LIMIT_MS, what: 'the look at downloads' }, downloads, signal)
+    return await withDeadline({ clock, ms: ASK_LIMIT_MS, what: 'the check of downloads' }, downloads, signal)
   } catch {
     signal.throwIfAborted()
     return []

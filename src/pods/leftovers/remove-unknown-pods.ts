@@ -36,7 +36,7 @@ interface Removal {
 
 /**
  * Removes volumes, directories, logs and cgroups of pods that neither a source nor the runtime has: an agent that died while it cleaned up
- * leaves them. Failures are told and harmless. Resolves to the number of pods whose volumes are still there: those are worth another try.
+ * leaves them. Failures are reported and harmless. Resolves to the number of pods whose volumes are still there: those are worth another try.
  */
 export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: AbortSignal): Promise<number> {
   const { files, volumes, metrics } = deps
@@ -76,7 +76,7 @@ async function removePod({ files, volumes }: RemoveUnknownPodsDeps, uid: PodUid)
   if (!volumes.has(uid)) await files.removePod(uid, undefined)
 }
 
-/** Nothing is taken from what runs, whoever knows it. */
+/** Nothing is taken from what runs, known or not. */
 async function removeVolumes(deps: RemoveUnknownPodsDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
   if (await deps.isInRuntime(uid)) throw new Error('The runtime has the pod')
   if (!deps.knows(uid)) await deps.volumes.release({ uid, noteStep: (_, work) => work() }, signal)

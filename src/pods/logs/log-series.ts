@@ -21,7 +21,7 @@ export class LogSeries {
   readonly #name: string
   /** The rotated files, without the suffix of compressed ones; also those that are gone since. */
   readonly #rotated: string[] = []
-  #looked = false
+  #isListed = false
 
   constructor(directory: LogDirectory, name: string) {
     this.#directory = directory
@@ -31,14 +31,14 @@ export class LogSeries {
   /** Something happened to a file. A slow reader learns from this the order of files that come and go meanwhile. */
   note(name: string): void {
     // Before the first listing, what is reported may be younger than what is there.
-    if (this.#looked) this.#add(name)
+    if (this.#isListed) this.#add(name)
   }
 
   /** The file that is written now; undefined when there is no log at all. */
   async openLast(): Promise<SeriesFile | undefined> {
-    for (let look = 0; look < MOST_CHECKS; look += 1) {
+    for (let check = 0; check < MOST_CHECKS; check += 1) {
       const file = await this.#directory.open(this.#name)
-      await this.#look()
+      await this.#refresh()
       // Only what kept its name while we listed is newer than all that we saw.
       const identity = await this.#directory.identity(this.#name)
       if (file !== undefined && file.identity === identity)
@@ -69,15 +69,15 @@ export class LogSeries {
       this.#rotated.length = Math.min(this.#rotated.length, number)
       return false
     }
-    await this.#look()
+    await this.#refresh()
     return current !== undefined || this.#rotated.length > number + 1
   }
 
   /** The file after one that is over; undefined when it is gone again. */
   async openNext({ number, file }: SeriesFile): Promise<SeriesFile | undefined> {
-    for (let look = 0; look < MOST_CHECKS; look += 1) {
+    for (let check = 0; check < MOST_CHECKS; check += 1) {
       const current = await this.#directory.identity(this.#name)
-      await this.#look()
+      await this.#refresh()
       const rotated = await this.#openRotatedAfter(number, file)
       if (rotated !== undefined || current === undefined) return rotated
       const opened = await this.#directory.open(this.#name)
@@ -105,10 +105,10 @@ export class LogSeries {
   }
 
   /** Names carry the time of their rotation, so their order is that of the files. */
-  async #look(): Promise<void> {
+  async #refresh(): Promise<void> {
     const names = await this.#directory.names()
     for (const name of [...names].sort()) this.#add(name)
-    this.#looked = true
+    this.#isListed = true
   }
 
   #add(name: string): void {

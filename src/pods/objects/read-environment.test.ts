@@ -141,14 +141,14 @@ describe('readEnvironment()', () => {
 
   const waits: readonly (readonly [name: string, source: string, later: Lookup<readonly []>, ms: number])[] = [
     ['waits for the services while they are on their way', 'api', { kind: 'found', value: [] }, 1000],
-    ['gives up after a while', 'api', { kind: 'unavailable', why: 'not told' }, 5000],
-    ['does not let a static pod wait', 'file', { kind: 'unavailable', why: 'not told' }, 0],
+    ['gives up after a while', 'api', { kind: 'unavailable', why: 'not read' }, 5000],
+    ['does not let a static pod wait', 'file', { kind: 'unavailable', why: 'not read' }, 0],
   ]
   for (const [name, source, later, ms] of waits) {
     test(name, async () => {
       const clock = new FakeClock()
       const startedAt = clock.now()
-      let services: Lookup<readonly []> = { kind: 'unavailable', why: 'not told' }
+      let services: Lookup<readonly []> = { kind: 'unavailable', why: 'not read' }
       const read = Promise.withResolvers<void>()
       const metadata = { annotations: { 'kubernetes.io/config.source': source } }
       const pod = createPod({ metadata, spec: { containers: [createContainer()] } })

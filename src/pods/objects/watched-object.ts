@@ -109,8 +109,8 @@ export class WatchedObject<T extends Watchable> {
         failures = reported ? 1 : failures + 1
         this.#lastFailure = error
         const fields = { resource, failures, error }
-        if (failures === FAILURES_WORTH_A_LINE) log.warn('a watch broke again, it is begun anew', fields)
-        else log.debug('a watch broke, it is begun anew', fields)
+        if (failures === FAILURES_WORTH_A_LINE) log.warn('a watch broke again, it is begun again', fields)
+        else log.debug('a watch broke, it is begun again', fields)
         await sleepUnlessAborted(clock, computeBackOff(RETRIES, failures, random()), signal)
       }
     }

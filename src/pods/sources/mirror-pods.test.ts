@@ -82,7 +82,7 @@ describe('MirrorPods', () => {
     world.node = { name: 'node-1', uid: 'n' }
     mirrors.wake()
     await clock.advance(60_000)
-    assert.deepEqual(sent, ['POST'], 'once, although the watch does not tell of it')
+    assert.deepEqual(sent, ['POST'], 'once, although the watch does not report it')
     await end()
   })
 

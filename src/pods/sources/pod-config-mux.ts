@@ -78,11 +78,11 @@ export class PodConfigMux {
     const { operation, source, pods } = update
     const own = pods.filter((pod) => this.#counts(operation, source, pod))
     if (operation !== 'REMOVE') return own.length === 0 && operation !== 'ADD' ? [] : [{ ...update, pods: own }]
-    const heirs = new Map(own.map((pod) => [pod, this.#handOver(source, pod)]))
-    const gone = own.filter((pod) => !isSamePod(pod, heirs.get(pod)?.pod))
+    const successors = new Map(own.map((pod) => [pod, this.#handOver(source, pod)]))
+    const gone = own.filter((pod) => !isSamePod(pod, successors.get(pod)?.pod))
     return [
       ...(gone.length === 0 ? [] : [{ ...update, pods: gone }]),
-      ...heirs.entries().flatMap(([pod, successor]) => (successor === undefined ? [] : [inherit(pod, successor)])),
+      ...successors.entries().flatMap(([pod, successor]) => (successor === undefined ? [] : [inherit(pod, successor)])),
     ]
   }
 

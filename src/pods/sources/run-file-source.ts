@@ -73,7 +73,7 @@ class FileSource implements Disposable {
     const isDue = clock.monotonic() >= this.#nextCheck
     const changes = this.#hints.take()
     if (isDue) this.#nextCheck = clock.monotonic() + this.#deps.checkFrequencyMs
-    const isChanged = await this.#look(isDue ? { ...changes, names: 'all' } : changes, signal)
+    const isChanged = await this.#refresh(isDue ? { ...changes, names: 'all' } : changes, signal)
     if (signal.aborted || isChanged === undefined) return
     if (isChanged || !this.#hasEmitted) await this.#emit()
   }
@@ -103,7 +103,7 @@ class FileSource implements Disposable {
   }
 
   /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
-  async #look({ names: hints, recreated }: Changes, signal: AbortSignal): Promise<boolean | undefined> {
+  async #refresh({ names: hints, recreated }: Changes, signal: AbortSignal): Promise<boolean | undefined> {
     const found = await inspectPath(this.#deps.path)
     if (found.kind === 'special' || found.kind === 'failed') return this.#note(found.reason)
     if (found.kind === 'missing') {

@@ -43,7 +43,7 @@ function desiredOf(spec: Partial<PodSpec>, source: VolumeSource = { kind: 'inlin
   return computeDesiredVolume({ pod, used, plugin: 'example.org/kind', source, rootDirectory: '/root' })
 }
 
-describe('computeVolumeWish()', () => {
+describe('computeDesiredVolume()', () => {
   const persistent = (spec: object): VolumeSource => ({
     kind: 'persistent',
     volume: { metadata: { name: 'pv-1' }, spec },

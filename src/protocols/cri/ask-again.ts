@@ -68,7 +68,7 @@ async function repeat(
   await clock.sleep(rule.patienceMs(request), signal)
   for (;;) {
     using scope = new AbortScope(signal)
-    // One that fails is no answer, and no reason to hurry.
+    // One that fails is no answer, and no reason to ask sooner.
     const answer = call(rule.again(request), scope.signal).catch(() => new Promise<never>(() => {}))
     const found = await Promise.race([answer, clock.sleep(PAUSE_MS, scope.signal)])
     if (found !== undefined) return found

@@ -90,14 +90,14 @@ describe('findCgroupDriver()', () => {
     ['what the runtime says', async () => ({ linux: { cgroupDriver: CgroupDriver.CGROUPFS } }), 'cgroupfs'],
     ['what the runtime says', async () => ({ linux: { cgroupDriver: CgroupDriver.SYSTEMD } }), 'systemd'],
     ['the configured one when it says nothing', async () => ({}), 'systemd'],
-    ['the configured one when it cannot tell', fail('Unimplemented'), 'systemd'],
+    ['the configured one when it does not know', fail('Unimplemented'), 'systemd'],
   ]
   for (const [name, runtimeConfig, expected] of answers) {
     test(`is ${name}: ${expected}`, async () => {
       const { deps } = await setUp({ runtimeConfig })
       let isOld = false
       assert.equal(await findCgroupDriver({ ...deps, onOld: () => (isOld = true) }, never), expected)
-      assert.equal(isOld, name.endsWith('cannot tell'))
+      assert.equal(isOld, name.endsWith('does not know'))
     })
   }
 

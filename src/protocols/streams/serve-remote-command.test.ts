@@ -231,7 +231,7 @@ describe('serveRemoteCommand()', () => {
       /expected version 3 of SPDY/,
     ],
     [
-      'tells no status',
+      'reports no status',
       async (command) => {
         await start(command)
         await command.finish('stdout', 'stderr', 'error')

@@ -44,7 +44,7 @@ test('createProfilingRoutes() shows how long the event loop was blocked, where t
   const ask = await serveRoutes(t, routes)
   const asked = reported(ask('/debug/pprof/block?seconds=30'))
   await until(() => clock.sleeping === 1)
-  // The measure begins with its first tick, and tells of a delay with the one after it.
+  // The measure begins with its first tick, and reports a delay with the one after it.
   await setTimeout(20)
   for (const end = performance.now() + 60; performance.now() < end;);
   await setTimeout(20)

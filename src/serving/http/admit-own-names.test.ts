@@ -15,7 +15,7 @@ async function isServed(host: string | undefined, localAddress = '127.0.0.1'): P
 describe('createOwnNamesAdmit()', () => {
   const own = [undefined, '', 'localhost', 'LocalHost:10255', 'a.localhost', '127.0.0.1:10255', '192.0.2.1', '[::1]:1']
   for (const host of [...own, 'node-1', 'NODE-1:10255', 'node-1.']) {
-    test(`serves ${host ?? 'whoever says nothing'}`, async () => assert.ok(await isServed(host)))
+    test(`serves ${host ?? 'a client that names no host'}`, async () => assert.ok(await isServed(host)))
   }
 
   for (const host of ['evil.example', 'evil.example:10255', 'localhost.evil.example', 'xlocalhost', '127.0.0.1.evil']) {

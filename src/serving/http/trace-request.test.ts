@@ -28,7 +28,7 @@ async function trace(type: 'readonly' | 'readwrite', headers: Readonly<Record<st
 
 describe('traceRequest()', () => {
   const rows = [
-    ['the trace of whoever was let in goes on', 'readwrite', { traceparent }, { parent: REMOTE }],
+    ['the trace of a client that was let in goes on', 'readwrite', { traceparent }, { parent: REMOTE }],
     ['on the open port it is only named', 'readonly', { traceparent }, { link: REMOTE }],
     ['a header that says nothing is none', 'readwrite', { traceparent: 'x' }, { parent: undefined }],
   ] as const

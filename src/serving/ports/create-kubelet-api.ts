@@ -35,7 +35,7 @@ export interface CreateKubeletApiDeps {
 
 const LOOPBACK = ['127.0.0.1', '::1']
 
-/** Everything that the kubelet's own API serves, and what keeps its certificate and its figures true. */
+/** Everything that the kubelet's own API serves, and what keeps its certificate and its metrics up to date. */
 export async function createKubeletApi(
   deps: CreateKubeletApiDeps,
   group: TaskGroup,

@@ -131,7 +131,7 @@ async function getFromSocket(socketPath: string, path: string): Promise<readonly
   return [response.statusCode, await text(response)]
 }
 
-/** The code for whoever calls the machine by another name. */
+/** The code for a client that calls the machine by another name. */
 async function statusFor(port: number, name: string): Promise<number | undefined> {
   const request = httpGet({ host: '127.0.0.1', port, path: '/pods', agent: false, headers: { host: name } })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -153,7 +153,7 @@ describe('runServers()', () => {
     assert.deepEqual(await getFromSocket(socket, '/metrics'), [200, 'up 1\n'])
     assert.deepEqual(await getFromSocket(socket, '/healthz'), [200, 'ok'])
     assert.equal((await getFromSocket(socket, '/pods'))[0], 200)
-    // Two at once: connections of a unix socket have no address that would tell them apart.
+    // Two at once: connections of a unix socket have no address that would distinguish them.
     const both = await Promise.all(['/why', '/why'].map((path) => getFromSocket(socket, path)))
     assert.deepEqual(both, [
       [200, '{"pods":[]}\n'],

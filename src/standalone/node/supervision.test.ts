@@ -12,7 +12,7 @@ import { findNoted } from './known-process.ts'
 import { computeNodeLayout } from './node-layout.ts'
 import { runSupervision } from './supervision.ts'
 
-/** A state folder with a program for an agent, supervised with a clock that hurries. */
+/** A state folder with a program for an agent, supervised with a clock that runs fast. */
 async function place(t: TestContext, script: string) {
   const state = await realpath(await mkdtemp(join(tmpdir(), 'dh-test-')))
   t.after(() => rm(state, { recursive: true }))

@@ -31,7 +31,7 @@ const LOG_PARTS: OwnParts = { trees: ['.'], files: [], folders: [] }
 const MAX_RESOLV_CONF_BYTES = 10 * 1024 * 1024
 
 /**
- * The files that the agent itself makes for pods: directories, hosts files, last words, log links. Nothing in here opens a path that
+ * The files that the agent itself makes for pods: directories, hosts files, termination messages, log links. Nothing in here opens a path that
  * a pod could have replaced by something that blocks, and nothing is ever removed recursively.
  */
 export function createPodFiles(options: {

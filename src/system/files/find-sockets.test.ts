@@ -39,14 +39,14 @@ test('findSockets() finds sockets at any depth, and nothing that is hidden or no
 
 test('findSockets() distinguishes a socket that was made again from the one before', async (t) => {
   const path = join(createFolder(t), 'x.sock')
-  const look = async () => (await findSockets(join(path, '..'))).sockets.get(path)
+  const find = async () => (await findSockets(join(path, '..'))).sockets.get(path)
   const first = await listen(path)
-  const before = await look()
-  assert.equal(await look(), before)
+  const before = await find()
+  assert.equal(await find(), before)
   await first[Symbol.asyncDispose]()
-  assert.equal(await look(), undefined)
+  assert.equal(await find(), undefined)
   await using _ = await listen(path)
-  assert.notEqual(await look(), before)
+  assert.notEqual(await find(), before)
 })
 
 test('findSockets() does not go on for ever', async (t) => {

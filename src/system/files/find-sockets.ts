@@ -22,7 +22,7 @@ export async function findSockets(root: string): Promise<FoundSockets> {
   const directories = new Map<string, string>()
   let left = MOST_ENTRIES
   let isCut = false
-  const look = async (path: string, level: number): Promise<void> => {
+  const search = async (path: string, level: number): Promise<void> => {
     // What disappears while we read counts as absent.
     const seen = await unlessAbsent(lstat(path, { bigint: true }), undefined)
     if (seen === undefined) return
@@ -34,9 +34,9 @@ export async function findSockets(root: string): Promise<FoundSockets> {
     for (const name of await unlessAbsent(readdir(path), [])) {
       if (name.startsWith('.')) continue
       if (level >= MOST_LEVELS || (left -= 1) < 0) return void (isCut = true)
-      await look(join(path, name), level + 1)
+      await search(join(path, name), level + 1)
     }
   }
-  await look(root, 0)
+  await search(root, 0)
   return { sockets, directories, isCut }
 }

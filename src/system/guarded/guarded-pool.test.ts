@@ -16,13 +16,13 @@ const never = new AbortController().signal
 /** Does what the request says: answers with its pid, stays silent, reports progress, fails or dies. */
 const child = `
 const lines = require('node:readline').createInterface({ input: process.stdin })
-const tell = (answer) => process.stdout.write(JSON.stringify(answer) + '\\n')
+const reply = (answer) => process.stdout.write(JSON.stringify(answer) + '\\n')
 lines.on('line', (line) => {
   const { operation, request } = JSON.parse(line)
-  if (operation === 'pid') tell({ result: process.pid })
-  if (operation === 'echo') tell({ result: request })
-  if (operation === 'progress') for (const progress of [1, 2]) tell({ progress })
-  if (operation === 'fail') tell({ error: { message: 'no', code: 'ENOENT' } })
+  if (operation === 'pid') reply({ result: process.pid })
+  if (operation === 'echo') reply({ result: request })
+  if (operation === 'progress') for (const progress of [1, 2]) reply({ progress })
+  if (operation === 'fail') reply({ error: { message: 'no', code: 'ENOENT' } })
   if (operation === 'die') { process.stderr.write('oh'); process.stderr.end(() => process.exit(3)) }
 })`
 

@@ -50,7 +50,7 @@ export class GuardedProcess {
     })
     this.#child.once('close', (code, signal) => this.#end(`its process ended with ${signal ?? `exit code ${code}`}`))
     // Without a descriptor to spare there are no streams, only the error above.
-    this.#child.stdin?.on('error', () => {}) // Told by its end.
+    this.#child.stdin?.on('error', () => {}) // Its end reports it.
     this.#child.stdout?.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString()).slice(-MAX_COMPLAINT)

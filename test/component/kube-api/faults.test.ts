@@ -206,7 +206,7 @@ describe('connections', () => {
     wire.cut()
     await clock.advance(10_000)
     await clock.advance(9_999)
-    wire.mend()
+    wire.repair()
     await clock.advance(1)
     await assert.rejects(watch.end, {
       ...unreachable,
@@ -462,7 +462,7 @@ test('a server that is away is reported once, and so is its return, however many
   const { client } = createTestClient(t, { port: wire.port, clock, log: { ...silentLogger, info: note, warn: note } })
   wire.refuse()
   for (let attempt = 0; attempt < 3; attempt += 1) await assert.rejects(client.send(get, never), unreachable)
-  wire.mend()
+  wire.repair()
   for (let attempt = 0; attempt < 3; attempt += 1) await client.send(get, never)
   assert.deepEqual(lines, ['the API server is not reached, it is tried again', 'the API server is reached again'])
 })

@@ -149,7 +149,7 @@ export class Wire {
     this.#isRefusing = true
   }
 
-  mend(): void {
+  repair(): void {
     this.#isRefusing = false
     // What was cut stays dead, as after a changed route.
     for (const socket of this.#sockets) socket.removeAllListeners('data')

@@ -6,7 +6,7 @@ import type { RuntimeProxy } from '../runtime-proxy.ts'
 
 const ALL: readonly Invariant[] = ['once', 'kept', 'steady', 'lives', 'status', 'handles']
 const MORE_THAN_FITS = 17 * 1024 ** 2
-// An agent that believes what it is told would have acted by then.
+// An agent that believes every list would have acted by then.
 const LONG_ENOUGH_MS = 3000
 
 /** Keeps the first so many entries of both lists. */

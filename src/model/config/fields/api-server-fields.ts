@@ -75,7 +75,7 @@ export const apiServerFields = {
   nodeStatusUpdateFrequency: duration({
     default: '10s',
     flag: 'node-status-update-frequency',
-    about: 'time between two looks at the state of the node',
+    about: 'time between two checks of the state of the node',
   }),
   nodeStatusReportFrequency: duration({
     default: '5m',

@@ -106,6 +106,6 @@ export const loggingFields = {
     default: '10s',
     keepsZero: true,
     min: '3s',
-    about: 'time between two looks at log sizes',
+    about: 'time between two checks of log sizes',
   }),
 }

@@ -21,7 +21,7 @@ export const podSourceFields = {
   fileCheckFrequency: duration({
     default: '20s',
     flag: 'file-check-frequency',
-    about: 'time between two full looks at the static pod path',
+    about: 'time between two full reads of the static pod path',
   }),
   staticPodURL: text({ default: '', flag: 'manifest-url', about: 'URL that serves manifests of static pods' }),
   staticPodURLHeader: mapOf(

@@ -91,7 +91,7 @@ export const resourceFields = {
   kernelMemcgNotification: bool({
     default: false,
     flag: 'kernel-memcg-notification',
-    about: 'let the kernel tell when memory is short',
+    about: 'let the kernel report when memory is short',
   }),
   localStorageCapacityIsolation: bool({
     default: true,

@@ -124,7 +124,7 @@ export const runtimeFields = {
     default: true,
     keepsZero: true,
     flag: 'make-iptables-util-chains',
-    about: 'make the iptables chain that tells other tools which iptables is in use',
+    about: 'make the iptables chain that shows other tools which iptables is in use',
   }),
   iptablesMasqueradeBit: int32({ default: 14, keepsZero: true, min: 0, max: 31, about: 'without effect' }),
   iptablesDropBit: int32({ default: 15, keepsZero: true, min: 0, max: 31, about: 'without effect' }),

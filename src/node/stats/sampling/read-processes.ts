@@ -2,7 +2,7 @@ import { nextTurn } from '../../../base/async/next-turn.ts'
 import type { StatsDeps } from '../stats-deps.ts'
 import type { ProcessUsage } from '../stats-snapshot.ts'
 
-/** How many descriptors a snapshot may still look at: a look takes some ten microseconds. */
+/** How many descriptors a snapshot may still read: each takes some ten microseconds. */
 export class DescriptorBudget {
   #left = 40_000
 
@@ -22,7 +22,7 @@ interface ProcessRequest {
   readonly budget: DescriptorBudget
 }
 
-// So many processes are looked at before others get a turn.
+// So many processes are read before others run.
 const SLICE = 64
 
 /** What the processes of a cgroup have open. What would take too long to count is left out. */

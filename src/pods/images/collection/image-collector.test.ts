@@ -223,7 +223,7 @@ describe('runImageGarbageCollection()', () => {
     }
     const running = runImageGarbageCollection(
       {
-        collector: { observe: act('look'), collect: act('collect') },
+        collector: { observe: act('observe'), collect: act('collect') },
         policy: { ...policy, ...policyFields },
         events: { record: ({ reason }) => void events.push(`${passes.length} ${reason}`) },
         tracer: noTracer,
@@ -242,7 +242,7 @@ describe('runImageGarbageCollection()', () => {
 
   test('observes at the start and collects every five minutes', async () => {
     const { passes, events } = await run({}, '')
-    assert.deepEqual(passes, ['look 0', 'collect 300', 'collect 600', 'collect 900', 'collect 1200', 'collect 1500'])
+    assert.deepEqual(passes, ['observe 0', 'collect 300', 'collect 600', 'collect 900', 'collect 1200', 'collect 1500'])
     assert.deepEqual(events, [])
   })
 
@@ -251,8 +251,8 @@ describe('runImageGarbageCollection()', () => {
   })
 
   test('only observes when none is to go by itself, and collects for age alone', async () => {
-    const looks = (await run({ highPercent: 100 }, '')).passes
-    assert.deepEqual(looks, ['look 0', 'look 300', 'look 600', 'look 900', 'look 1200', 'look 1500'])
+    const observations = (await run({ highPercent: 100 }, '')).passes
+    assert.deepEqual(observations, ['observe 0', 'observe 300', 'observe 600', 'observe 900', 'observe 1200', 'observe 1500'])
     assert.equal((await run({ highPercent: 100, maximumAgeMs: 1 }, '')).passes.at(-1), 'collect 1500')
   })
 })

@@ -98,7 +98,7 @@ export class ImageUses {
   }
 }
 
-/** What tells images apart: two handlers may have the same one, each for itself. */
+/** What distinguishes images: two handlers may have the same one, each for itself. */
 export function imageKey({ id, runtimeHandler }: Pick<KnownImage, 'id' | 'runtimeHandler'>): string {
   return runtimeHandler === '' ? id : `${id},${runtimeHandler}`
 }

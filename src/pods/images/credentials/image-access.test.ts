@@ -216,7 +216,7 @@ describe('ImageAccess', () => {
     const { pulled, warnings, mayUse, pull } = make()
     pulled.files.set(fileName(named.ref), '{"kind":"ImagePulledRecord"')
     assert.deepEqual([await mayUse(), await mayUse()], [false, false])
-    assert.deepEqual(warnings, ['cannot read the record of a pull, the image is verified anew'])
+    assert.deepEqual(warnings, ['cannot read the record of a pull, the image is verified again'])
     await pull()
     assert.equal(await mayUse(), true)
   })

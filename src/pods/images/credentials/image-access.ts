@@ -149,7 +149,7 @@ export class ImageAccess {
       return { kind: intent === undefined ? 'none' : 'begun' }
     } catch (error) {
       if (!this.#reportedUnreadable.has(name)) {
-        this.#deps.log.warn('cannot read the record of a pull, the image is verified anew', {
+        this.#deps.log.warn('cannot read the record of a pull, the image is verified again', {
           image,
           file: name,
           error,

@@ -17,7 +17,7 @@ export interface EtcdPodsDeps {
   readonly onRefused: () => void
 }
 
-/** The good manifests of a key, by the names that tell them apart, with their pods. */
+/** The good manifests of a key, by the names that distinguish them, with their pods. */
 type GoodManifests = ReadonlyMap<string, { readonly bytes: Uint8Array; readonly pods: readonly Pod[] }>
 
 const SHOWN_PROBLEMS = 10

@@ -5,7 +5,7 @@ import { convertBoundPods } from './convert-bound-pods.ts'
 
 /** One pod of a value, as a manifest of its own. */
 export interface EtcdManifest {
-  /** Tells the pods of one value apart from one version of it to the next. */
+  /** Distinguishes the pods of one value from one version of it to the next. */
   readonly name: string
   readonly bytes: Uint8Array
 }

@@ -12,7 +12,7 @@ import type { TimelineStep } from './timeline-step.ts'
 export interface PodExplanation extends PodIdentity {
   readonly state: PodState['kind']
   readonly why: string
-  /** Where the pod comes from, where its name does not tell. */
+  /** Where the pod comes from, where its name does not say it. */
   readonly from?: string
   readonly steps: readonly TimelineStep[]
 }

@@ -8,7 +8,7 @@ export interface RunOnceDeps {
   readonly views: () => readonly ReportedPod[]
   /** How many manifests were refused, or could not be read. */
   readonly refused: () => number
-  /** Have all sources told what they have? */
+  /** Have all sources reported what they have? */
   readonly allSeen: () => boolean
   /** Rung whenever the status of a pod may have changed. */
   readonly wakeup: Wakeup

@@ -1,6 +1,6 @@
 import type { Labels } from '../api/docker-types.ts'
 
-/** Tells sandboxes from containers, and both from what others run. */
+/** Distinguishes sandboxes from containers, and both from what others run. */
 export const TYPE_LABEL = 'io.kubernetes.docker.type'
 export const SANDBOX_TYPE = 'podsandbox'
 export const CONTAINER_TYPE = 'container'

@@ -14,7 +14,7 @@ const refused = (code: number, reason: string, message = 'no') => new KubeApiErr
 
 type Answer = (request: KubeRequest, signal: AbortSignal) => Promise<void> | void
 
-/** A recorder that runs, over a server which answers as told. */
+/** A recorder that runs, over a server which answers as scripted. */
 function start(answer: Answer = () => {}) {
   const clock = new FakeClock()
   const sent: KubeRequest[] = []

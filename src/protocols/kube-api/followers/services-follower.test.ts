@@ -14,7 +14,7 @@ test('ServicesFollower lets those wait who need the services before the first li
     random: () => 0.5,
     log: silentLogger,
   })
-  assert.deepEqual(services.lookup(), { kind: 'unavailable', why: 'the API server has not told them yet' })
+  assert.deepEqual(services.lookup(), { kind: 'unavailable', why: 'the API server has not listed them yet' })
   await assert.rejects(services.untilRead(AbortSignal.abort(new Error('pod deleted'))), /pod deleted/)
   const read = services.untilRead(over.signal)
   const running = services.run(over.signal)

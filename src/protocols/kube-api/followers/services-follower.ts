@@ -28,7 +28,7 @@ export class ServicesFollower {
     | { readonly kind: 'found'; readonly value: readonly Service[] }
     | { readonly kind: 'unavailable'; readonly why: string } {
     if (this.hasSynced) return { kind: 'found', value: this.#services.values() }
-    return { kind: 'unavailable', why: 'the API server has not told them yet' }
+    return { kind: 'unavailable', why: 'the API server has not listed them yet' }
   }
 
   /** Resolves when they were read at least once. */

@@ -29,7 +29,7 @@ function setUp() {
   return { clock, files, lines, open, create }
 }
 
-describe('tellEndedCertificates()', () => {
+describe('reportEndedCertificates()', () => {
   test('reports a certificate in a file when it ends, once, and again for another that has ended', async () => {
     const { clock, files, lines, open, create } = setUp()
     const pem = { kind: 'file', path: '/pem' } as const

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { computeReconnectDelay } from './compute-reconnect-delay.ts'
 import type { Breaks } from './compute-reconnect-delay.ts'
 
-test('computeReconnectDelay() doubles up to half a minute and begins anew after a minute of peace', () => {
+test('computeReconnectDelay() doubles up to half a minute and starts over after a minute without a break', () => {
   let breaks: Breaks | undefined
   let now = 0
   const delays: number[] = []

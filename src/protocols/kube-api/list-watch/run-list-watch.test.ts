@@ -9,7 +9,7 @@ import { ApiReturn } from './api-return.ts'
 import { runListWatch } from './run-list-watch.ts'
 import type { ListWatchDeps } from './run-list-watch.ts'
 
-/** A cache that believes what it is told, and remembers all of it. */
+/** A cache that believes what it is given, and remembers all of it. */
 function setUp(options: Partial<ListWatchDeps<FakeObject>> = {}) {
   const server = new FakeKubeCollection()
   const clock = new FakeClock()
@@ -220,7 +220,7 @@ describe('runListWatch()', () => {
   const pauses: readonly (readonly [name: string, fault: Fault, requests: number])[] = [
     ['asks at once when another reached the API that was away', 'break', 2],
     ['asks at once when another was answered by an API that failed', 'refuse', 2],
-    ['lets a server that rejected it have its peace, whoever else it answers', 'forbid', 1],
+    ['lets a server that rejected it have its peace, whatever it answers to others', 'forbid', 1],
   ]
   for (const [name, fault, requests] of pauses) {
     test(name, async () => {

@@ -105,7 +105,7 @@ class ListWatch<T extends KubeObject> {
     if (isWorthALine) log.warn('following the API server broke, starting it again', fields)
     else log.debug('following the API server broke, starting it again', fields)
     onProblem?.(error)
-    // One that refused us keeps its peace, whoever else it answers.
+    // A server that rejected us is left in peace, whatever it answers to others.
     if (this.#pauses !== undefined && isApiAway(error)) await this.#pauses.wait({ clock, ms: delayMs }, signal)
     else await clock.sleep(delayMs, signal)
   }

@@ -55,7 +55,7 @@ export class HeldPath implements Disposable {
   /** Which mount it is on: two mounts may show the same file system. */
   mountId(): string {
     const [, id] = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${this.fd}`, 'latin1')) ?? []
-    if (id === undefined) throw new GuardedError('ENOSYS', 'Cannot tell mounts apart: the kernel shows no mnt_id')
+    if (id === undefined) throw new GuardedError('ENOSYS', 'Cannot distinguish mounts: the kernel shows no mnt_id')
     return id
   }
 

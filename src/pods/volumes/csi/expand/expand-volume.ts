@@ -149,6 +149,6 @@ async function reportFailure(
     await objects.patchClaimStatus(key, expansionFailed(claim, failure), signal)
   } catch (cause) {
     signal.throwIfAborted()
-    log.warn('cannot tell a claim that its volume could not be made larger', { ...key, error: cause })
+    log.warn('cannot report to a claim that its volume could not be made larger', { ...key, error: cause })
   }
 }
