@@ -22,4 +22,10 @@ spec:
           httpd -f -p 8080 -h /www &
           trap 'echo "asked to leave"; exit 0' TERM
           wait
+      # Not ready before it answers, so that its address is shown when it can be used.
+      startupProbe:
+        httpGet:
+          port: 8080
+        periodSeconds: 1
+        failureThreshold: 60
 `
