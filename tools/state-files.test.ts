@@ -12,7 +12,8 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'directories/device-files.ts': 'empty files, on which devices are bound',
   'directories/docker-files.ts': 'the resolver file of a sandbox, which containers have mounted: written in place',
   'directories/logs/log-files.ts': 'logs of containers, rotated',
-  'directories/pod-files.ts': 'hosts files, which containers have mounted: written in place; termination messages of containers',
+  'directories/pod-files.ts':
+    'hosts files, which containers have mounted: written in place; termination messages of containers',
   'directories/stats-files.ts': 'a termination message that is too large is emptied',
   'directories/logs/truncate-log.ts': 'logs of deckhand',
   'directories/volume-files.ts':

@@ -1,7 +1,13 @@
 import { removeCgroup } from '../system/cgroups/cgroup-tree.ts'
 import { mountPointsBelow, readMountTable } from '../system/mounts/mount-table.ts'
 import { runProcess } from '../system/processes/run-process.ts'
-import { listFolder, readTextIfPresent, realFolder, removeLinksInto, removeTree } from '../system/files/state/state-folder.ts'
+import {
+  listFolder,
+  readTextIfPresent,
+  realFolder,
+  removeLinksInto,
+  removeTree,
+} from '../system/files/state/state-folder.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
 import { checkRoot } from './node/check-machine.ts'
 import { findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { createPinnedPod, createTestPolicy, showCpuState, toTable } from '../../../../test/builders/create-cpu-policy.ts'
+import {
+  createPinnedPod,
+  createTestPolicy,
+  showCpuState,
+  toTable,
+} from '../../../../test/builders/create-cpu-policy.ts'
 import { MACHINES } from '../../../../test/builders/cpu-machines.ts'
 import { formatCpuSet, parseCpuSet } from '../../../model/resources/cpu-set.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'

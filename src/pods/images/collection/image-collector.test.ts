@@ -252,7 +252,14 @@ describe('runImageGarbageCollection()', () => {
 
   test('only observes when none is to go by itself, and collects for age alone', async () => {
     const observations = (await run({ highPercent: 100 }, '')).passes
-    assert.deepEqual(observations, ['observe 0', 'observe 300', 'observe 600', 'observe 900', 'observe 1200', 'observe 1500'])
+    assert.deepEqual(observations, [
+      'observe 0',
+      'observe 300',
+      'observe 600',
+      'observe 900',
+      'observe 1200',
+      'observe 1500',
+    ])
     assert.equal((await run({ highPercent: 100, maximumAgeMs: 1 }, '')).passes.at(-1), 'collect 1500')
   })
 })
