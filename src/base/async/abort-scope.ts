@@ -1,3 +1,6 @@
+// One for all: an error records the stack when it is made, and scopes end with every call.
+const ENDED = new Error('Scope ended')
+
 /** A child of a signal that ends with its block, so that a long-lived parent keeps nothing of it. */
 export class AbortScope implements Disposable {
   readonly #own = new AbortController()
@@ -21,6 +24,6 @@ export class AbortScope implements Disposable {
 
   [Symbol.dispose](): void {
     this.#parent.removeEventListener('abort', this.#follow)
-    this.#own.abort(new Error('Scope ended'))
+    this.#own.abort(ENDED)
   }
 }

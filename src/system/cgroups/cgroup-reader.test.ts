@@ -21,10 +21,11 @@ describe('createCgroupReader()', () => {
           reader.read('memory', '/pods/b', 'memory.stat'),
           reader.exists('/pods/a'),
           reader.exists('/pods/b'),
+          reader.exists('/pods/a', 'blkio'),
           reader.children('/pods'),
           reader.children('/absent'),
         ],
-        ['anon 1\n', undefined, true, false, ['a'], []],
+        ['anon 1\n', undefined, true, false, version === 2, ['a'], []],
       )
     })
 })

@@ -174,6 +174,6 @@ describe('computeSummary()', () => {
     const summary = computeSummary(snapshot, { nodeName: 'node-1', onlyCpuAndMemory: false })
     const container = summary.pods[0]?.containers[0]
     assert.deepEqual([container?.cpu?.psi, container?.memory?.psi, container?.io?.psi], [psi, psi, psi])
-    assert.deepEqual([summary.node.cpu?.psi, summary.node.memory?.psi, summary.node.io], [psi, psi, undefined])
+    assert.deepEqual([summary.node.cpu?.psi, summary.node.memory?.psi, summary.node.io?.psi], [psi, psi, psi])
   })
 })

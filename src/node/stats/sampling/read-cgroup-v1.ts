@@ -32,14 +32,9 @@ export function readCgroupV1(reader: CgroupReader, cgroup: string, desired: Samp
             usageBytes: stat('total_swap'),
             limitBytes: memswLimit === undefined ? undefined : Math.max(0, memswLimit - (memory?.limitBytes ?? 0)),
           },
-    io: desired.pressure && hasIo(reader, cgroup) ? { pressure: undefined } : undefined,
+    io: desired.pressure && reader.exists(cgroup, 'blkio') ? { pressure: undefined } : undefined,
     details: desired.details ? readDetails(reader, cgroup, memswLimit) : undefined,
   }
-}
-
-/** True where the controller is there: a file that every cgroup of the old kind has. */
-function hasIo(reader: CgroupReader, cgroup: string): boolean {
-  return reader.read('blkio', cgroup, 'notify_on_release') !== undefined
 }
 
 function readMemory(reader: CgroupReader, cgroup: string, stat: (name: string) => number): MemorySample | undefined {
