@@ -10,6 +10,7 @@ const config: KnipConfig = {
     'src/deckhand.ts!',
     'src/system/guarded/child/main.ts!',
     'src/system/network/child/dial.ts!',
+    'src/base/document/yaml-library.ts!',
     'src/**/*.test.ts',
     'test/**/*.test.ts',
     'test/bench/main.ts',

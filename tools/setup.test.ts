@@ -87,7 +87,7 @@ describe('setup', () => {
     ]) {
       const machine = { userId: 0, ...(found && { installed: found }), programs: { npm: 0 } }
       const { status, calls } = setUp(t, 'check', machine)
-      assert.deepEqual([status, calls], [0, 'npm ci --ignore-scripts --no-fund --loglevel=error\n'])
+      assert.deepEqual([status, calls], [0, 'npm ci --include=dev --ignore-scripts --no-fund --loglevel=error\n'])
     }
   })
 

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { extname } from 'node:path'
 import type { Node, Pair, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import { MAX_SCALAR_LENGTH, SyntaxProblem, tooLong } from './document-value.ts'
 import type { DocumentObject, DocumentValue, ParsedText, Segments } from './document-value.ts'
@@ -16,14 +17,15 @@ const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 // Any escape, so that an escaped backslash is passed over; the first group is half of a surrogate pair.
 const ESCAPE = /\\(?:((?:u|U0000)[dD][89a-fA-F][\da-fA-F]{2})|[^])/g
 
-type Yaml = typeof import('yaml')
-// Loading takes some 20 ms, which a node with JSON manifests, or with none, need not spend.
+type Yaml = typeof import('./yaml-library.ts')
+// Loading takes some 20 ms, which a node with JSON manifests, or with none, need not spend. Built, it is a program of its own (tools/build.ts) beside this one.
+const LIBRARY = `./yaml-library${extname(import.meta.filename)}`
 const requireYaml = createRequire(import.meta.url)
 let loaded: Yaml | undefined
 
 /** Text of a YAML document → its value with positions, by the rules of the Go API machinery (YAML 1.1). */
 export function parseYaml(text: string): ParsedText {
-  loaded ??= requireYaml('yaml') as Yaml
+  loaded ??= requireYaml(LIBRARY) as Yaml
   const { root, secondAt } = composeOne(loaded, text)
   const builder = new ValueBuilder(loaded, text)
   const value = builder.build(root, 0)
