@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { explainRemovedFlag } from '../model/config/flags/removed-flags.ts'
 import { createCriClient } from '../protocols/cri/cri-client.ts'
 import type { CriClient, CriClientOptions } from '../protocols/cri/cri-client.ts'
 import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
@@ -6,14 +7,21 @@ import { askSpeaker } from '../protocols/docker/speaks-docker.ts'
 import type { DockerClientOptions } from '../protocols/docker/docker-client.ts'
 
 /** What a client of any runtime is made with. */
-export type RuntimeClientOptions = CriClientOptions & Pick<DockerClientOptions, 'pauseImages' | 'logLimits'>
+export interface RuntimeClientOptions
+  extends CriClientOptions, Pick<DockerClientOptions, 'pauseImages' | 'logLimits' | 'pullProgressMs' | 'network'> {
+  /** Flags that were given and that mean something for Docker alone. */
+  readonly dockerFlags?: readonly string[]
+}
 
 const RETRY_MS = 200
 const DOCKER_SOCKET = 'docker.sock'
 
 /** The client for what answers at the endpoint: a CRI runtime, or Docker. Nobody above knows which. */
 export async function connectRuntime(options: RuntimeClientOptions, signal: AbortSignal): Promise<CriClient> {
-  if (!(await isDocker(options, signal))) return createCriClient(options)
+  if (!(await isDocker(options, signal))) {
+    refuseDockerFlags(options)
+    return createCriClient(options)
+  }
   const { runtimeEndpoint, imageEndpoint = runtimeEndpoint } = options
   if (imageEndpoint !== runtimeEndpoint)
     throw new Error(
@@ -25,6 +33,13 @@ export async function connectRuntime(options: RuntimeClientOptions, signal: Abor
     import('../system/directories/docker-files.ts'),
   ])
   return createDockerClient({ ...options, files: dockerFiles })
+}
+
+/** Left without effect, they would leave pods without what the operator set. */
+function refuseDockerFlags({ dockerFlags = [], runtimeEndpoint }: RuntimeClientOptions): void {
+  if (dockerFlags.length === 0) return
+  const problems = dockerFlags.map((name) => explainRemovedFlag(name) ?? `--${name} is for Docker alone`)
+  throw new Error(`${problems.join('; ')}. These flags are for Docker, which does not answer at "${runtimeEndpoint}"`)
 }
 
 /** Asks the socket. One that nothing listens on yet is waited for as long as one call may take; then its name decides. */

@@ -1,5 +1,6 @@
 import type { Loop } from '../base/async/loop.ts'
 import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
+import { listDockerFlags, toDockerSettings } from '../model/config/flags/docker-flags.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
 import { PodAllocations } from '../pods/allocations/pod-allocations.ts'
 import { Observer } from '../pods/observe/observer.ts'
@@ -33,7 +34,7 @@ export async function openRuntime(base: Base, hub: Hints) {
         runtimeEndpoint: config.containerRuntimeEndpoint,
         imageEndpoint: settings.imageServiceEndpoint,
         requestTimeoutMs: config.runtimeRequestTimeout,
-        pauseImages: PAUSE_IMAGES,
+        ...toDockerOptions(base),
         logLimits: toLogLimits(config),
         tracer: base.tracer,
         clock,
@@ -109,6 +110,18 @@ export async function openRuntime(base: Base, hub: Hints) {
     allocations,
     registry: new PodRegistry({ allocations, observedPods: observer, events: membership.podEvents, clock }),
     loops,
+  }
+}
+
+/** How pods run where the runtime is Docker. */
+function toDockerOptions({ settings, host }: Base) {
+  const { pauseImage, pullProgressMs, cni, network } = toDockerSettings(settings.flags)
+  const { configurations, programs, mtu, cache } = network
+  return {
+    dockerFlags: listDockerFlags(settings.flags),
+    pauseImages: pauseImage === '' ? PAUSE_IMAGES : [pauseImage],
+    pullProgressMs,
+    network: { enabled: cni, configurations, programs, mtu, records: host.recordFolder(`${cache}/results`) },
   }
 }
 

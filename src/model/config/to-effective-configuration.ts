@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
+import { findDockerEndpoint } from './flags/docker-flags.ts'
 import type { KubeletFlags } from './flags/kubelet-flags.ts'
 import type { FeatureGates } from './gates/feature-gates.ts'
-import type { GivenConfiguration, KubeletConfiguration } from './kubelet-configuration.ts'
+import { CONFIGURATION, type GivenConfiguration, type KubeletConfiguration } from './kubelet-configuration.ts'
 
 /** What the configuration depends on of the machine. */
 export interface Machine {
@@ -19,7 +20,7 @@ const IDS_PER_POD = 65_536
 /** Fills in what depends on other settings or on the machine. */
 export function toEffectiveConfiguration(
   given: GivenConfiguration,
-  flags: Pick<KubeletFlags, 'kubeconfig' | 'seccompDefault'>,
+  flags: Pick<KubeletFlags, 'kubeconfig' | 'seccompDefault' | 'containerRuntime' | 'dockerEndpoint'>,
   { gates, machine }: { readonly gates: FeatureGates; readonly machine: Pick<Machine, 'cgroupVersion'> },
 ): KubeletConfiguration {
   const { webhook } = given.authentication
@@ -36,6 +37,7 @@ export function toEffectiveConfiguration(
     },
     authorization: { ...given.authorization, mode: given.authorization.mode ?? 'Webhook' },
     clusterDNS: given.clusterDNS.filter((address) => isIP(address) !== 0),
+    containerRuntimeEndpoint: toRuntimeEndpoint(given, flags),
     crashLoopBackOff: {
       maxContainerRestartPeriod: given.crashLoopBackOff.maxContainerRestartPeriod ?? restartPeriodMs,
     },
@@ -47,4 +49,13 @@ export function toEffectiveConfiguration(
     singleProcessOOMKill: given.singleProcessOOMKill ?? machine.cgroupVersion === 1,
     userNamespaces: given.userNamespaces ?? { idsPerPod: IDS_PER_POD },
   }
+}
+
+/** Flags of Docker name the socket as long as nothing else does. */
+function toRuntimeEndpoint(
+  { containerRuntimeEndpoint: endpoint }: GivenConfiguration,
+  flags: Pick<KubeletFlags, 'containerRuntime' | 'dockerEndpoint'>,
+): string {
+  const isSet = endpoint !== CONFIGURATION.unset.containerRuntimeEndpoint
+  return isSet ? endpoint : (findDockerEndpoint(flags) ?? endpoint)
 }

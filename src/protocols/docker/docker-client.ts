@@ -32,6 +32,8 @@ import { attach, exec, portForward } from './calls/stream-calls.ts'
 import { DockerConnection } from './docker-connection.ts'
 import type { DockerDeps } from './docker-deps.ts'
 import { DockerFacts } from './docker-facts.ts'
+import { PodNetworks } from './network/pod-networks.ts'
+import type { NetworkSettings } from './network/pod-networks.ts'
 import { StreamServer } from './streaming/stream-server.ts'
 
 /** What a client of Docker needs beside what one of a CRI runtime needs. */
@@ -41,7 +43,13 @@ export interface DockerClientOptions extends CriClientOptions {
   readonly pauseImages: readonly string[]
   /** By which Docker rotates the logs of containers. */
   readonly logLimits: LogLimits
+  /** A pull without progress for so long is given up; a minute unless set otherwise. */
+  readonly pullProgressMs?: number
+  /** For pods whose network comes from CNI plugins; without it, none has. */
+  readonly network?: NetworkSettings
 }
+
+const PULL_PROGRESS_MS = 60_000
 
 /** Docker Engine behind the calls of CRI: the agent above does not know the difference. */
 export function createDockerClient(options: DockerClientOptions): CriClient {
@@ -53,10 +61,25 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
   const facts = new DockerFacts(api, clock)
   const connection = new DockerConnection(api, clock)
   const downloads = new Downloads(clock)
-  const { pauseImages, logLimits } = options
-  const deps: DockerDeps = { api, facts, files, downloads, pauseImages, logLimits, clock, log }
+  const { pauseImages, logLimits, pullProgressMs = PULL_PROGRESS_MS, network } = options
+  const networks = network && new PodNetworks({ settings: network, owner: runtimeEndpoint, clock, log })
+  const end = new AbortController()
+  const deps: DockerDeps = {
+    api,
+    facts,
+    files,
+    downloads,
+    pauseImages,
+    logLimits,
+    pullProgressMs,
+    networks,
+    end: end.signal,
+    clock,
+    log,
+  }
   const streaming = new StreamServer({ clock, log })
   const close = () => {
+    end.abort(new Error('The client of Docker was closed'))
     connection.close()
     streaming[Symbol.dispose]()
     api[Symbol.dispose]()
@@ -80,7 +103,7 @@ function toCalls(deps: DockerDeps, streaming: StreamServer): Parameters<typeof b
     version: (request, signal) => version(deps, request, signal),
     status: (request, signal) => status(deps, request, signal),
     runtimeConfig: (request, signal) => runtimeConfig(deps, request, signal),
-    updateRuntimeConfig,
+    updateRuntimeConfig: (request) => updateRuntimeConfig(deps, request),
     runPodSandbox: (request, signal) => runPodSandbox(deps, request, signal),
     stopPodSandbox: (request, signal) => stopPodSandbox(deps, request, signal),
     removePodSandbox: (request, signal) => removePodSandbox(deps, request, signal),

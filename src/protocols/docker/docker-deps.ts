@@ -5,6 +5,7 @@ import type { DockerApi } from './api/docker-api.ts'
 import type { Downloads } from './calls/downloads.ts'
 import type { LogLimits } from './create/compute-container.ts'
 import type { DockerFacts } from './docker-facts.ts'
+import type { PodNetworks } from './network/pod-networks.ts'
 
 /** What the calls are made with. */
 export interface DockerDeps {
@@ -15,6 +16,12 @@ export interface DockerDeps {
   /** Images of sandboxes: the first that Docker has, else the last. */
   readonly pauseImages: readonly string[]
   readonly logLimits: LogLimits
+  /** A pull without progress for so long is given up. */
+  readonly pullProgressMs: number
+  /** Undefined where pods have the network of Docker and no other. */
+  readonly networks: PodNetworks | undefined
+  /** Aborted when the client is closed: for work that no call waits for. */
+  readonly end: AbortSignal
   readonly clock: Clock
   readonly log: Logger
 }

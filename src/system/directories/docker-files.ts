@@ -18,6 +18,8 @@ export interface DockerFiles {
   killInContainer(pid: number, containerId: string): Promise<void>
   /** Connects to ports in the network of a container, whose first process this is. */
   openDialer(pid: number, containerId: string): Promise<NamespaceDialer>
+  /** The path of the network namespace of a container, whose first process this is; empty when that has ended. */
+  findNetworkNamespace(pid: number, containerId: string): Promise<string>
   /** The lowest oom_score_adj that a process can get here. */
   leastOomScore(): number
 }
@@ -54,6 +56,10 @@ export const dockerFiles: DockerFiles = {
     if (!(await isInContainer(pid, containerId)))
       throw new Error(`Cannot enter the network of "${containerId}": it ended`)
     return openNamespaceDialer(pid)
+  },
+
+  async findNetworkNamespace(pid, containerId) {
+    return pid > 0 && (await isInContainer(pid, containerId)) ? `/proc/${pid}/ns/net` : ''
   },
 
   leastOomScore() {

@@ -59,8 +59,8 @@ describe('flags that are no field', () => {
     })
   }
 
-  test('there are 23 and 19 of upstream, 7 of our own, 156 in all', () => {
-    assert.deepEqual([OWN_FLAG_ROWS.length, CADVISOR_FLAG_ROWS.length, listFlagRows().length], [30, 19, 156])
+  test('there are 23 and 19 of upstream, 7 of our own, 11 for Docker, 167 in all', () => {
+    assert.deepEqual([OWN_FLAG_ROWS.length, CADVISOR_FLAG_ROWS.length, listFlagRows().length], [30, 19, 167])
   })
 
   test('arrive, typed', async () => {
@@ -83,6 +83,14 @@ describe('flags that are no field', () => {
       '--exit-on-lock-contention',
       '--experimental-allocatable-ignore-eviction',
       '--experimental-mounter-path=/m',
+      '--docker-endpoint=unix:///docker.sock',
+      '--pod-infra-container-image=pause:3.6',
+      '--image-pull-progress-deadline=30s',
+      '--network-plugin=cni',
+      '--network-plugin-mtu=1400',
+      '--cni-conf-dir=/conf',
+      '--cni-bin-dir=/one,/two',
+      '--cni-cache-dir=/cache',
       '--hostname-override= Edge-7 ',
       '--image-credential-provider-bin-dir=/bin',
       '--image-credential-provider-config=/p',
@@ -131,6 +139,17 @@ describe('flags that are no field', () => {
       maximumDeadContainers: 5,
       experimentalMounterPath: '/m',
       experimentalAllocatableIgnoreEviction: true,
+      containerRuntime: '',
+      dockerEndpoint: 'unix:///docker.sock',
+      podInfraContainerImage: 'pause:3.6',
+      networkContainerImage: '',
+      imagePullProgressDeadline: 30_000,
+      networkPlugin: 'cni',
+      networkPluginMtu: 1400,
+      cniConfDir: '/conf',
+      cniBinDir: ['/one', '/two'],
+      networkPluginDir: [],
+      cniCacheDir: '/cache',
       bootIdFile: '/boot',
       machineIdFile: '/id',
       housekeepingInterval: 5000,
@@ -183,11 +202,18 @@ describe('flag rules', () => {
     [['--etcd-servers=http://a:2379', '--etcd-prefix=/x/'], /^--etcd-prefix.*without "\/"/],
     [['--version=v1.35.0'], /^--version="v1.35.0": expected true, false, raw or a version/],
     [['--cluster-dns="a'], /expected values separated by commas/],
-    [['--network-plugin=cni'], /^--network-plugin was removed in Kubernetes 1.24: set the network up/],
-    [['--container-runtime=remote'], /^--container-runtime was removed in Kubernetes 1.27: leave it out/],
-    [['--cni_bin_dir=/x'], /^--cni-bin-dir was removed in Kubernetes 1.24/],
+    [['--network-plugin=kubenet'], /^--network-plugin.*kubenet and others were removed in Kubernetes 1.24, use "cni"/],
+    [['--non-masquerade-cidr=10.0.0.0/8'], /^--non-masquerade-cidr was removed in Kubernetes 1.24: set the network up/],
+    [['--container-runtime=remote'], /^--container-runtime.*expected "docker", or leave it out/],
+    [['--container-runtime=rkt'], /^--container-runtime.*rkt is not supported/],
+    [['--cni_bin_dir=x'], /^--cni-bin-dir\[0\].*expected a whole path/],
+    [['--docker-endpoint=tcp://a:2375'], /^--docker-endpoint.*Docker over TCP is not supported/],
+    [
+      ['--docker-endpoint=unix:///a.sock', '--container-runtime-endpoint=unix:///b.sock'],
+      /^--docker-endpoint.*expected the socket of containerRuntimeEndpoint/,
+    ],
+    [['--network-plugin-mtu=-1'], /^--network-plugin-mtu.*from 0 to 65535/],
     [['--docker-root=/x'], /^--docker-root was removed in Kubernetes 1.24/],
-    [['--pod-infra-container-image=x'], /^--pod-infra-container-image was removed in Kubernetes 1.35/],
     [
       ['--experimental-fail-swap-on'],
       /^--experimental-fail-swap-on was removed in Kubernetes 1.14: use --fail-swap-on$/,
@@ -213,6 +239,8 @@ describe('flag rules', () => {
 
   const read: readonly (readonly [argv: readonly string[], path: string, value: unknown])[] = [
     [['--max_pods=5'], 'maxPods', 5],
+    [['--docker-endpoint=unix:///d.sock'], 'containerRuntimeEndpoint', 'unix:///d.sock'],
+    [['--container-runtime=docker'], 'containerRuntimeEndpoint', 'unix:///var/run/docker.sock'],
     [['--max-pods', '5'], 'maxPods', 5],
     [['--max-pods=0x10'], 'maxPods', 16],
     [['--max-pods=1', '--max-pods=2'], 'maxPods', 2],

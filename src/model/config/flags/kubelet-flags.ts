@@ -2,6 +2,7 @@ import { textList, textMap } from '../kinds/collection-kinds.ts'
 import type { Decoded, Fields } from '../kinds/field.ts'
 import { bool, duration, int32, text } from '../kinds/scalar-kinds.ts'
 import { brokenNodeLabel } from '../rules/node-label-rules.ts'
+import { dockerFlags } from './docker-flags.ts'
 import { versionFlag } from './version-flag.ts'
 
 const fileFlags = {
@@ -202,10 +203,18 @@ export const FLAG_GROUPS: readonly (readonly [title: string, fields: Fields])[] 
   ['API server and node', apiServerFlags],
   ['Pods from etcd', etcdFlags],
   ['Runtime', runtimeFlags],
+  ['Pods on Docker', dockerFlags],
   ['Deprecated: cAdvisor', machineFlags],
 ]
 
-export const FLAG_FIELDS = { ...fileFlags, ...apiServerFlags, ...etcdFlags, ...runtimeFlags, ...machineFlags }
+export const FLAG_FIELDS = {
+  ...fileFlags,
+  ...apiServerFlags,
+  ...etcdFlags,
+  ...runtimeFlags,
+  ...dockerFlags,
+  ...machineFlags,
+}
 
 /** The value of every flag that is not a field of the configuration. */
 export type KubeletFlags = Omit<Decoded<typeof FLAG_FIELDS>, 'help' | 'version'>

@@ -13,7 +13,12 @@ const RKT = 'rkt is not supported: use a CRI runtime with containerRuntimeEndpoi
 const INIT_SYSTEM = "leave it out: the machine's init system keeps the container runtime running"
 const ETCD = 'use --etcd-servers, and --etcd-cafile, --etcd-certfile and --etcd-keyfile for TLS'
 
-/** The flags that an earlier kubelet had, from 0.5 on, and that this one has not, with the release in which each went. */
+const NO_CHECKPOINTS = 'leave it out: there is no folder of checkpoints'
+
+/**
+ * The flags that an earlier kubelet had, from 0.5 on, and that this one has not, with the release in which each went. Those of
+ * docker-flags.ts are among them: they are flags again, but for Docker alone.
+ */
 const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   // Docker, network and sandboxes
   'docker-endpoint': ['1.24', RUNTIME],
@@ -28,7 +33,7 @@ const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   'cni-cache-dir': ['1.24', NETWORK],
   'non-masquerade-cidr': ['1.24', `${NETWORK}; ip-masq-agent excepts addresses from masquerading`],
   'experimental-dockershim': ['1.19', RUNTIME],
-  'experimental-dockershim-root-directory': ['1.24', RUNTIME],
+  'experimental-dockershim-root-directory': ['1.24', NO_CHECKPOINTS],
   'docker-disable-shared-pid': ['1.12', 'set shareProcessNamespace in the spec of a pod'],
   'docker-exec-handler': ['1.9', 'leave it out: the runtime runs commands in containers'],
   'docker-daemon-container': ['0.19', 'use --runtime-cgroups'],

@@ -1,3 +1,4 @@
+import { findDockerEndpoint } from '../flags/docker-flags.ts'
 import type { KubeletFlags } from '../flags/kubelet-flags.ts'
 import type { FeatureGate } from '../gates/feature-gate-table.ts'
 import type { FeatureGates } from '../gates/feature-gates.ts'
@@ -195,6 +196,14 @@ export const CONFIGURATION_RULES: readonly ConfigurationRule[] = [
     path: '--exit-on-lock-contention',
     rule: 'expected --lock-file',
     broken: ({ flags }) => flags.exitOnLockContention && flags.lockFile === '',
+  },
+  {
+    path: '--docker-endpoint',
+    rule: 'expected the socket of containerRuntimeEndpoint, or only one of both',
+    broken: ({ config, flags }) => {
+      const asked = findDockerEndpoint(flags)
+      return asked !== undefined && asked !== config.containerRuntimeEndpoint
+    },
   },
   {
     path: '--etcd-certfile',

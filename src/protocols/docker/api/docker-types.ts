@@ -29,6 +29,7 @@ export interface ListedContainer {
   readonly State: string
   readonly Labels?: Labels | null
   readonly SizeRw?: number
+  readonly HostConfig?: { readonly NetworkMode?: string }
 }
 
 export type Labels = Readonly<Record<string, string>>

@@ -12,8 +12,7 @@ interface Pull {
   readonly auth: AuthConfig | undefined
 }
 
-const NO_PROGRESS_MS = 60_000
-const CHECK_MS = 10_000
+const LONGEST_CHECK_MS = 10_000
 // Answers of a registry that is away, or busy, rather than of one that refuses.
 const UNAVAILABLE: ReadonlySet<unknown> = new Set([502, 503, 504])
 
@@ -23,7 +22,7 @@ export async function pullReference(deps: DockerDeps, { name, auth }: Pull, sign
   const query = { fromImage: repository, tag: version }
   const headers = { 'X-Registry-Auth': encodeAuth(auth) }
   using scope = new AbortScope(signal)
-  const idle = new IdleLimit(deps.clock, scope)
+  const idle = new IdleLimit(deps, scope)
   const download = deps.downloads.begin(name)
   try {
     // Closing the connection is what ends a pull.
@@ -44,10 +43,12 @@ export async function pullReference(deps: DockerDeps, { name, auth }: Pull, sign
 /** Ends a pull that makes no progress. */
 class IdleLimit {
   readonly #clock: Clock
+  readonly #longestMs: number
   #touchedAt: number
 
-  constructor(clock: Clock, scope: AbortScope) {
+  constructor({ clock, pullProgressMs }: Pick<DockerDeps, 'clock' | 'pullProgressMs'>, scope: AbortScope) {
     this.#clock = clock
+    this.#longestMs = pullProgressMs
     this.#touchedAt = clock.monotonic()
     this.#run(scope).catch(() => {})
   }
@@ -57,8 +58,9 @@ class IdleLimit {
   }
 
   async #run(scope: AbortScope): Promise<void> {
-    while (this.#clock.monotonic() - this.#touchedAt < NO_PROGRESS_MS) await this.#clock.sleep(CHECK_MS, scope.signal)
-    const detail = `the pull made no progress for ${NO_PROGRESS_MS / 1000} s`
+    const checkMs = Math.min(LONGEST_CHECK_MS, this.#longestMs)
+    while (this.#clock.monotonic() - this.#touchedAt < this.#longestMs) await this.#clock.sleep(checkMs, scope.signal)
+    const detail = `the pull made no progress for ${this.#longestMs / 1000} s`
     scope.abort(new CriCallError('pullImage', 'DeadlineExceeded', detail))
   }
 }

@@ -28,9 +28,9 @@ function refuseRemapped({ SecurityOptions: options }: DockerInfo): void {
   throw new CriCallError('version', 'FailedPrecondition', detail)
 }
 
-/** Docker is ready when it answers, and its own network is ready with it. While it is away the call fails, as that of any runtime. */
+/** Docker is ready when it answers, and its own network is ready with it; that of CNI is where a configuration is. While it is away the call fails, as that of any runtime. */
 export async function status(
-  { api, facts }: DockerDeps,
+  { api, facts, networks }: DockerDeps,
   _request: CriRequest<'status'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'status'>> {
@@ -40,7 +40,16 @@ export async function status(
   const isRecursive = hasApi(await api.version(signal), RECURSIVE_READ_ONLY_SINCE)
   const features = { recursiveReadOnlyMounts: isRecursive, userNamespaces: false }
   const names = ['', DEFAULT_HANDLER, ...Object.keys(runtimes ?? {})]
-  const conditions = ['RuntimeReady', 'NetworkReady'].map((type) => ({ type, status: true, reason: '', message: '' }))
+  const fault = await networks?.findFault()
+  const conditions = [
+    { type: 'RuntimeReady', status: true, reason: '', message: '' },
+    {
+      type: 'NetworkReady',
+      status: fault === undefined,
+      reason: fault === undefined ? '' : 'NetworkPluginNotReady',
+      message: fault ?? '',
+    },
+  ]
   return {
     status: { conditions },
     info: {},
@@ -66,7 +75,12 @@ export async function runtimeConfig(
   return { linux: { cgroupDriver: driver === 'systemd' ? CgroupDriver.SYSTEMD : CgroupDriver.CGROUPFS } }
 }
 
-/** Docker's bridge has the addresses that Docker is configured with: it takes none from the cluster. */
-export async function updateRuntimeConfig(): Promise<CriResponse<'updateRuntimeConfig'>> {
+/** Docker's bridge has the addresses that Docker is configured with: only CNI plugins take some from the cluster. */
+export async function updateRuntimeConfig(
+  { networks }: DockerDeps,
+  { runtimeConfig }: CriRequest<'updateRuntimeConfig'>,
+): Promise<CriResponse<'updateRuntimeConfig'>> {
+  const podCidr = runtimeConfig?.networkConfig?.podCidr ?? ''
+  if (podCidr !== '') networks?.setPodCidr(podCidr)
   return {}
 }

@@ -1,13 +1,14 @@
 import { CriCallError } from '../../cri/cri-call-error.ts'
 import type { CriRequest, CriResponse } from '../../cri/cri-methods.ts'
 import type { DNSConfig, PodSandboxConfig } from '../../cri/generated/runtime-v1.ts'
+import { CniError } from '../../cni/cni-error.ts'
 import { DockerError, unlessMissing } from '../api/docker-error.ts'
 import type { InspectedContainer } from '../api/docker-types.ts'
 import { computeSandbox } from '../create/compute-sandbox.ts'
 import { SANDBOX_TYPE, TYPE_LABEL } from '../create/docker-labels.ts'
-import { SANDBOX_NAME } from '../create/docker-names.ts'
+import { parseDockerName, SANDBOX_NAME } from '../create/docker-names.ts'
 import type { DockerDeps } from '../docker-deps.ts'
-import { addressesOf, toSandbox, toSandboxStatus } from '../read/to-sandbox.ts'
+import { addressesOf, isOnOwnNetwork, toSandbox, toSandboxStatus } from '../read/to-sandbox.ts'
 import { createNamed, removeForced } from './create-named.ts'
 import { findPauseImage } from './image-calls.ts'
 import { inspect, listByLabels, listInSandbox } from './inspect.ts'
@@ -21,7 +22,7 @@ export async function runPodSandbox(
   { config, runtimeHandler }: CriRequest<'runPodSandbox'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'runPodSandbox'>> {
-  const { api, facts, files } = deps
+  const { api, facts, files, networks } = deps
   if (config?.metadata === undefined) throw new CriCallError('runPodSandbox', 'InvalidArgument', 'the pod has no name')
   const { name: pod, namespace, uid, attempt } = config.metadata
   const info = await facts.info(signal)
@@ -31,19 +32,55 @@ export async function runPodSandbox(
     pauseImage,
     cgroupDriver: info.CgroupDriver ?? '',
     leastOomScore: files.leastOomScore(),
-    ownNetwork: false,
+    ownNetwork: networks?.enabled === true,
     runtime,
   })
   const id = await createNamed(deps, { container: SANDBOX_NAME, pod, namespace, uid, attempt }, body, signal)
+  using _ = networks?.begin(id)
   try {
     await api.json({ method: 'POST', path: `/containers/${id}/start` }, signal)
     await writeResolvConf(deps, id, config, signal)
+    await setUpNetwork(deps, id, config, signal)
   } catch (error) {
     // Nothing is left of a sandbox that could not be made, as with other runtimes. What Docker did not answer, it may still do.
-    if (error instanceof DockerError) await removeForced(deps, id, signal).catch(() => {})
+    if (error instanceof DockerError || error instanceof CniError) await undo(deps, id, signal)
     throw error
   }
   return { podSandboxId: id }
+}
+
+async function setUpNetwork(deps: DockerDeps, id: string, config: PodSandboxConfig, signal: AbortSignal) {
+  const { api, files, networks } = deps
+  if (networks === undefined) return
+  const sandbox = await inspect(api, id, SANDBOX_TYPE, signal)
+  if (sandbox === undefined || !isOnOwnNetwork(sandbox)) return
+  const namespace = await files.findNetworkNamespace(sandbox.State.Pid, sandbox.Id)
+  if (namespace === '') throw new CniError(`cannot find network namespace for the terminated container "${id}"`)
+  await networks.setUp(id, { namespace, config }, signal)
+}
+
+/** A sandbox whose network cannot be taken down now stays, ended: the agent finds it and tries again. */
+async function undo(deps: DockerDeps, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    const sandbox = await inspect(deps.api, id, SANDBOX_TYPE, signal)
+    if (sandbox !== undefined) await tearDownNetwork(deps, sandbox, signal)
+    await removeForced(deps, id, signal)
+  } catch (error) {
+    deps.log.warn('cannot remove a sandbox that could not be made', { sandbox: id, error })
+    await stop(deps, id, 0, signal).catch(() => {})
+  }
+}
+
+/** Takes down what plugins set up; they get to it while the namespace is still there. */
+async function tearDownNetwork(
+  { files, networks }: DockerDeps,
+  sandbox: InspectedContainer,
+  signal: AbortSignal,
+): Promise<void> {
+  if (networks === undefined || !isOnOwnNetwork(sandbox)) return
+  const { pod: name = '', namespace = '', uid = '' } = parseDockerName(sandbox.Name) ?? {}
+  const path = await files.findNetworkNamespace(sandbox.State.Pid, sandbox.Id)
+  await networks.tearDown(sandbox.Id, path, { name, namespace, uid }, signal)
 }
 
 /** Docker made a resolver file of its own, which all containers of the sandbox share. */
@@ -81,6 +118,7 @@ export async function stopPodSandbox(
   const containers = await listInSandbox(api, sandbox.Id, signal)
   const running = containers.filter(({ State: state }) => state === 'running' || state === 'paused')
   await Promise.all(running.map(({ Id: id }) => stop(deps, id, 0, signal)))
+  await tearDownNetwork(deps, sandbox, signal)
   await stop(deps, sandbox.Id, STOP_SECONDS, signal)
   return {}
 }
@@ -101,18 +139,21 @@ export async function removePodSandbox(
   if (id === '') return {}
   const containers = await listInSandbox(deps.api, id, signal)
   await Promise.all(containers.map((container) => removeForced(deps, container.Id, signal)))
-  if (sandbox !== undefined) await removeForced(deps, id, signal)
+  if (sandbox === undefined) return {}
+  // One that was not stopped before.
+  if ((await deps.networks?.hasRecord(id)) === true) await tearDownNetwork(deps, sandbox, signal)
+  await removeForced(deps, id, signal)
   return {}
 }
 
 export async function podSandboxStatus(
-  { api, facts }: DockerDeps,
+  deps: DockerDeps,
   { podSandboxId, verbose }: CriRequest<'podSandboxStatus'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'podSandboxStatus'>> {
-  const sandbox = await inspect(api, podSandboxId, SANDBOX_TYPE, signal)
-  const { DefaultRuntime: defaultRuntime = '' } = await facts.info(signal)
-  const status = sandbox && toSandboxStatus(sandbox, { ips: addressesOf(sandbox), defaultRuntime })
+  const sandbox = await inspect(deps.api, podSandboxId, SANDBOX_TYPE, signal)
+  const { DefaultRuntime: defaultRuntime = '' } = await deps.facts.info(signal)
+  const status = sandbox && toSandboxStatus(sandbox, { ips: await readAddresses(deps, sandbox), defaultRuntime })
   if (status === undefined)
     throw new CriCallError(
       'podSandboxStatus',
@@ -123,14 +164,41 @@ export async function podSandboxStatus(
   return { status, info, containersStatuses: [], timestamp: 0n }
 }
 
+/** Undefined for a sandbox whose network was not set up to the end. */
+async function readAddresses(
+  { files, networks, end }: DockerDeps,
+  sandbox: InspectedContainer,
+): Promise<readonly string[] | undefined> {
+  if (networks === undefined || !isOnOwnNetwork(sandbox)) return addressesOf(sandbox)
+  const addresses = await networks.addresses(sandbox.Id)
+  const namespace = await files.findNetworkNamespace(sandbox.State.Pid, sandbox.Id)
+  if (addresses !== undefined && namespace !== '') networks.check(sandbox.Id, namespace, end)
+  return addresses
+}
+
 export async function listPodSandbox(
-  { api }: DockerDeps,
+  deps: DockerDeps,
   { filter }: CriRequest<'listPodSandbox'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'listPodSandbox'>> {
+  const { api, networks } = deps
+  const isWhole = filter === undefined
+  const attached = isWhole ? await networks?.listAttached() : undefined
   const listed = await listByLabels(api, { [TYPE_LABEL]: SANDBOX_TYPE, ...filter?.labelSelector }, signal)
-  const items = listed
-    .map((one) => toSandbox(one))
+  const sandboxes = await Promise.all(
+    listed
+      .filter(({ Id: id }) => networks?.isUnderWay(id) !== true)
+      .map(async (one) => {
+        const hasNetwork = networks === undefined || !isOnOwnNetwork(one) || (await networks.hasRecord(one.Id))
+        return toSandbox(one, hasNetwork)
+      }),
+  )
+  if (attached !== undefined && attached.length > 0) {
+    const present = new Set(listed.map(({ Id: id }) => id))
+    // Nobody waits for it: what does not work is tried again after the next list.
+    void networks?.sweep(attached, present, deps.end).catch(() => {})
+  }
+  const items = sandboxes
     .filter((sandbox) => sandbox !== undefined)
     .filter(({ id, state }) => {
       if (!id.startsWith(filter?.id ?? '')) return false

@@ -7,15 +7,23 @@ import { parseDockerTime } from './parse-docker-time.ts'
 const NANOS_PER_SECOND = 1_000_000_000n
 const { SANDBOX_READY, SANDBOX_NOTREADY } = PodSandboxState
 
-/** An entry of the list; undefined for a container that no kubelet made. */
-export function toSandbox(listed: ListedContainer): PodSandbox | undefined {
+/** What Docker calls the network of a container to which it gives none. */
+const NO_NETWORK = 'none'
+
+/** Does another program than Docker give a sandbox its network? */
+export function isOnOwnNetwork({ HostConfig: host }: Pick<ListedContainer, 'HostConfig'>): boolean {
+  return host?.NetworkMode === NO_NETWORK
+}
+
+/** An entry of the list; undefined for a container that no kubelet made. One that runs without its network is not ready. */
+export function toSandbox(listed: ListedContainer, hasNetwork: boolean): PodSandbox | undefined {
   const name = parseDockerName(listed.Names?.[0] ?? '')
   if (name === undefined) return undefined
   const { pod, namespace, uid, attempt } = name
   return PodSandbox.fromPartial({
     id: listed.Id,
     metadata: { name: pod, namespace, uid, attempt },
-    state: listed.State === 'running' ? SANDBOX_READY : SANDBOX_NOTREADY,
+    state: listed.State === 'running' && hasNetwork ? SANDBOX_READY : SANDBOX_NOTREADY,
     createdAt: BigInt(listed.Created) * NANOS_PER_SECOND,
     ...fromDockerLabels(listed.Labels ?? {}),
   })
@@ -24,17 +32,24 @@ export function toSandbox(listed: ListedContainer): PodSandbox | undefined {
 /** The status of a sandbox with the addresses of its network; undefined for a container that no kubelet made. */
 export function toSandboxStatus(
   inspected: InspectedContainer,
-  { ips, defaultRuntime }: { readonly ips: readonly string[]; readonly defaultRuntime: string },
+  {
+    ips,
+    defaultRuntime,
+  }: {
+    /** Undefined when it runs without its network. */
+    readonly ips: readonly string[] | undefined
+    readonly defaultRuntime: string
+  },
 ): PodSandboxStatus | undefined {
   const name = parseDockerName(inspected.Name)
   if (name === undefined) return undefined
   const { pod, namespace, uid, attempt } = name
   const { NetworkMode: network, PidMode: pid, IpcMode: ipc, Runtime: runtime = '' } = inspected.HostConfig
-  const [ip = '', ...additionalIps] = ips
+  const [ip = '', ...additionalIps] = ips ?? []
   return PodSandboxStatus.fromPartial({
     id: inspected.Id,
     metadata: { name: pod, namespace, uid, attempt },
-    state: inspected.State.Running ? SANDBOX_READY : SANDBOX_NOTREADY,
+    state: inspected.State.Running && ips !== undefined ? SANDBOX_READY : SANDBOX_NOTREADY,
     createdAt: parseDockerTime(inspected.Created),
     network: { ip, additionalIps: additionalIps.map((more) => ({ ip: more })) },
     linux: {
