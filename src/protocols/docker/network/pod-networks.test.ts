@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, test } from 'node:test'
 import { systemClock } from '../../../base/async/clock.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
-import { createRecordFolder } from '../../../system/files/record-folder.ts'
+import { createRecordFolder } from '../../../system/files/state/record-folder.ts'
 import { PodSandboxConfig } from '../../cri/generated/runtime-v1.ts'
 import { PodNetworks } from './pod-networks.ts'
 
