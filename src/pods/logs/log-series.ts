@@ -1,4 +1,5 @@
-import type { LogDirectory, LogFile } from '../../system/directories/logs/log-directory.ts'
+import type { LogDirectory } from '../../system/directories/logs/log-directory.ts'
+import type { LogFile } from '../../system/directories/logs/open-log-file.ts'
 import { COMPRESSED_SUFFIX, isRotatedName, TEMPORARY_SUFFIX } from './compute-log-rotation.ts'
 
 /** One file of a log that is held open. */

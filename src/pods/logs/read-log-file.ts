@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import type { LogFile } from '../../system/directories/logs/log-directory.ts'
+import type { LogFile } from '../../system/directories/logs/open-log-file.ts'
 import type { SeriesFile } from './log-series.ts'
 
 const CHUNK_BYTES = 64 * 1024

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { FakeContainerLog } from '../../../test/fakes/fake-container-log.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
@@ -40,6 +40,25 @@ function createLog(t: TestContext, maxFiles?: number) {
       signal,
     )
   return { root, log, state, read }
+}
+
+/** A log that Docker writes and rotates, three files at most beside the current one. */
+function createDockerLog(t: TestContext) {
+  const { root, log, read, state } = createLog(t)
+  const there = join(root, ID, `${ID}-json.log`)
+  mkdirSync(dirname(there))
+  rmSync(log.path)
+  symlinkSync(there, log.path)
+  const print = (text: string, stream = 'stdout') =>
+    appendFileSync(there, `${JSON.stringify({ log: `${text}\n`, stream, time: '2026-01-01T00:00:00Z' })}\n`)
+  const rotate = () => {
+    for (const number of [4, 3, 2, 1]) {
+      if (existsSync(`${there}.${number - 1}`)) renameSync(`${there}.${number - 1}`, `${there}.${number}`)
+    }
+    renameSync(there, `${there}.1`)
+    writeFileSync(there, '')
+  }
+  return { read, print, rotate, state }
 }
 
 /** The next chunk with something in it, as text. */
@@ -130,6 +149,46 @@ describe('readLog()', () => {
     rmSync(log.path)
     symlinkSync(there, log.path)
     assert.equal(await all(read({ timestamps: true })), '2026-01-01T00:00:00.000000000Z hello\n')
+  })
+
+  test('reads what Docker has rotated, the oldest first, also from the end and by its stream', async (t) => {
+    const { read, print, rotate } = createDockerLog(t)
+    for (let at = 0; at < 12; at += 1) {
+      print(`line ${at}`, at % 2 === 0 ? 'stdout' : 'stderr')
+      if (at % 3 === 2) rotate()
+    }
+    const lines = (from: number, step = 1) =>
+      Array.from({ length: 12 }, (_, at) => at)
+        .filter((at) => at >= from && at % step === 0)
+        .map((at) => `line ${at}\n`)
+        .join('')
+    assert.equal(await all(read()), lines(0))
+    assert.equal(await all(read({ tailLines: 5 })), lines(7))
+    assert.equal(await all(read({ stream: 'stdout' })), lines(0, 2))
+  })
+
+  test('follows the log of Docker over rotations, woken by what Docker writes', async (t) => {
+    const { read, print, rotate, state } = createDockerLog(t)
+    print('before')
+    // A poll would come an hour later.
+    const clock = {
+      ...systemClock,
+      sleep: (ms: number, s: AbortSignal) => systemClock.sleep(ms >= 1000 ? 3_600_000 : ms, s),
+    }
+    const reader = read({ follow: true }, { clock })
+    assert.equal(await nextText(reader), 'before\n')
+    let text = ''
+    for (let at = 0; at < 6; at += 1) {
+      const next = nextText(reader)
+      await setTimeout(20)
+      if (at % 2 === 1) rotate()
+      print(`line ${at}`)
+      text += await next
+    }
+    assert.equal(text, Array.from({ length: 6 }, (_, at) => `line ${at}\n`).join(''))
+    state.running = false
+    print('last')
+    assert.equal(await all(reader), 'last\n')
   })
 
   test('refuses other links, to files and to directories', async (t) => {

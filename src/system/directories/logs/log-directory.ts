@@ -4,18 +4,10 @@ import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 import { hasCode, unlessAbsent } from '../../files/error-codes.ts'
 import { watchDirectory } from '../../files/watch-directory.ts'
+import { openDockerLogs } from './docker-log-directory.ts'
 import { readDockerLink } from './docker-log-link.ts'
-
-/** A log that is held open: it stays readable whatever happens to its name. */
-export interface LogFile extends AsyncDisposable {
-  /** The same for one file under all its names, and for no other file as long as this one is open. */
-  readonly identity: string
-  /** Milliseconds since the epoch. */
-  readonly modifiedAt: number
-  size(): Promise<number>
-  /** Fills the buffer from a position on; returns how many bytes there were. */
-  read(buffer: Uint8Array, position: number): Promise<number>
-}
+import { LogPlaceError, openLogFile, toIdentity } from './open-log-file.ts'
+import type { LogFile } from './open-log-file.ts'
 
 /** The directory of a log that is held open, with the log's rotated files. No link in it is followed, but for that of Docker. */
 export interface LogDirectory extends AsyncDisposable {
@@ -36,12 +28,7 @@ export interface LogPlace {
   readonly containerId: string
 }
 
-/** Something at the path of a log that is none. */
-class LogPlaceError extends Error {
-  override readonly name = 'LogPlaceError'
-}
-
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
 
 /** Opens the directory of a log. */
 export async function openLogDirectory({ root, path, containerId }: LogPlace): Promise<LogDirectory> {
@@ -53,7 +40,10 @@ export async function openLogDirectory({ root, path, containerId }: LogPlace): P
     await using parent = handle
     handle = await open(`/proc/self/fd/${parent.fd}/${name}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   }
-  return new HeldLogDirectory(handle, containerId)
+  const docker = await openDockerLogs(`/proc/self/fd/${handle.fd}`, basename(path), containerId)
+  if (docker === undefined) return new HeldLogDirectory(handle, containerId)
+  await handle.close()
+  return docker
 }
 
 class HeldLogDirectory implements LogDirectory {
@@ -75,7 +65,7 @@ class HeldLogDirectory implements LogDirectory {
 
   async open(name: string): Promise<LogFile | undefined> {
     try {
-      return await openRegular(this.#path(name))
+      return await openLogFile(this.#path(name))
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
       if (hasCode(error, 'ELOOP')) return await this.#openLinked(name)
@@ -97,30 +87,10 @@ class HeldLogDirectory implements LogDirectory {
     const target = await readDockerLink(this.#path(name), this.#containerId)
     if (target === undefined)
       throw new LogPlaceError(`Cannot read "${name}" as a log: it is a link, expected a regular file`)
-    return await unlessAbsent(openRegular(target), undefined)
+    return await unlessAbsent(openLogFile(target), undefined)
   }
 
   #path(name: string): string {
     return `/proc/self/fd/${this.#handle.fd}/${name}`
   }
-}
-
-async function openRegular(path: string): Promise<LogFile> {
-  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  const found = await handle.stat({ bigint: true })
-  if (!found.isFile()) {
-    await handle.close()
-    throw new LogPlaceError(`Cannot read "${basename(path)}" as a log: expected a regular file`)
-  }
-  return {
-    identity: toIdentity(found),
-    modifiedAt: Number(found.mtimeMs),
-    size: async () => (await handle.stat()).size,
-    read: async (buffer, position) => (await handle.read(buffer, 0, buffer.length, position)).bytesRead,
-    [Symbol.asyncDispose]: () => handle.close(),
-  }
-}
-
-function toIdentity({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
-  return `${dev}:${ino}`
 }
