@@ -9,11 +9,21 @@ export interface PlacementMetrics {
   /** So many kinds of memory were given to a container. */
   memoryGiven(kinds: number): void
   memoryRejected(): void
+  /** A pod got memory as a whole, which so many containers have for themselves or share. */
+  podMemoryGiven(containers: DividedContainers): void
+  podMemoryRejected(): void
+}
+
+/** How the containers of a pod divide what it has as a whole. */
+interface DividedContainers {
+  readonly exclusive: number
+  readonly shared: number
 }
 
 const TOPOLOGY = 'kubelet_topology_manager_admission'
 const MEMORY = 'kubelet_memory_manager_pinning'
 const MEMORY_SOURCE = { resource_name: 'memory', source: 'node' } as const
+const POD_MEMORY_SOURCE = { resource_name: 'memory', source: 'pod' } as const
 // From a twentieth of a millisecond to almost a second.
 const DURATIONS = Array.from({ length: 15 }, (_, step) => 0.05 * 2 ** step)
 
@@ -47,6 +57,15 @@ export function createPlacementMetrics(set: MetricSet, counters: PlacementCounte
       unpinned.inc()
       counters.failures.inc(MEMORY_SOURCE)
     },
+    podMemoryGiven(containers) {
+      pinned.inc(1 + containers.exclusive)
+      counters.countDivided(POD_MEMORY_SOURCE, containers)
+    },
+    podMemoryRejected() {
+      pinned.inc()
+      unpinned.inc()
+      counters.failures.inc(POD_MEMORY_SOURCE)
+    },
   }
 }
 
@@ -56,7 +75,19 @@ export type PlacementCounters = ReturnType<typeof createPlacementCounters>
 export function createPlacementCounters(set: MetricSet) {
   const boundaries = ['boundary', 'scope'] as const
   const sources = ['resource_name', 'source'] as const
+  const allocations = set.counter({
+    name: 'resource_manager_allocations_total',
+    help: 'What was given away.',
+    labels: sources,
+  })
+  const assignments = set.counter({
+    name: 'resource_manager_container_assignments',
+    help: 'Containers by what was given to them.',
+    labels: ['assignment_type', 'resource_name'],
+  })
   return {
+    allocations,
+    assignments,
     aligned: set.counter({
       name: 'kubelet_container_aligned_compute_resources_count',
       help: 'Containers, or pods, whose resources are whole cores, or of one cache or NUMA node.',
@@ -67,21 +98,18 @@ export function createPlacementCounters(set: MetricSet) {
       help: 'Those that were to get such resources and got none.',
       labels: boundaries,
     }),
-    allocations: set.counter({
-      name: 'resource_manager_allocations_total',
-      help: 'What was given away.',
-      labels: sources,
-    }),
     failures: set.counter({
       name: 'resource_manager_allocation_errors_total',
       help: 'What could not be given away.',
       labels: sources,
     }),
-    assignments: set.counter({
-      name: 'resource_manager_container_assignments',
-      help: 'Containers by what was given to them.',
-      labels: ['assignment_type', 'resource_name'],
-    }),
+    /** The containers of a pod that got something as a whole. */
+    countDivided(source: { readonly resource_name: string; readonly source: 'pod' }, containers: DividedContainers) {
+      const { resource_name } = source
+      allocations.inc(source, containers.exclusive + containers.shared)
+      assignments.inc({ resource_name, assignment_type: 'pod_exclusive' }, containers.exclusive)
+      assignments.inc({ resource_name, assignment_type: 'pod_shared' }, containers.shared)
+    },
   }
 }
 
@@ -89,6 +117,9 @@ export function createPlacementCounters(set: MetricSet) {
 export interface CpuMetrics {
   cpusGiven(given: { readonly wholeCores: boolean; readonly oneCache: boolean }): void
   cpusRejected(refused: { readonly wholeCores: boolean }): void
+  /** A pod got CPUs as a whole, which so many containers have for themselves or share. */
+  podCpusGiven(given: DividedContainers & { readonly oneCache: boolean }): void
+  podCpusRejected(): void
 }
 
 /** CPUs as they are given away now. */
@@ -101,6 +132,7 @@ export interface CpuPoolStats {
 
 const MANAGER = 'kubelet_cpu_manager'
 const CPU_SOURCE = { resource_name: 'cpu', source: 'node' } as const
+const POD_CPU_SOURCE = { resource_name: 'cpu', source: 'pod' } as const
 
 export function createCpuMetrics(set: MetricSet, counters: PlacementCounters, stats: () => CpuPoolStats): CpuMetrics {
   const requests = set.counter({
@@ -133,6 +165,15 @@ export function createCpuMetrics(set: MetricSet, counters: PlacementCounters, st
       errors.inc()
       failures.inc(CPU_SOURCE)
       if (wholeCores) unaligned.inc({ boundary: 'physical_cpu', scope: 'container' })
+    },
+    podCpusGiven({ oneCache, ...containers }) {
+      requests.inc(containers.exclusive)
+      counters.countDivided(POD_CPU_SOURCE, containers)
+      if (oneCache) aligned.inc({ boundary: 'uncore_cache', scope: 'container' })
+    },
+    podCpusRejected() {
+      errors.inc()
+      failures.inc(POD_CPU_SOURCE)
     },
   }
 }

@@ -20,6 +20,7 @@ export function createTestPolicy(
     acrossNumaNodes: false,
     acrossCores: false,
     alignBySocket: false,
+    podLevel: 'off' as const,
   }
   return { topology, reserved: new Set(parseCpuSet(reserved)), options: { ...off, ...options } }
 }

@@ -39,5 +39,6 @@ export function createPlacementPolicy(
   nodes: number,
   parts: Partial<PlacementPolicy> = {},
 ): PlacementPolicy {
-  return { kind, scope: 'container', preferClosest: false, nodes: createNumaPlaces(nodes), ...parts }
+  const nodePlaces = createNumaPlaces(nodes)
+  return { kind, scope: 'container', podLevel: false, preferClosest: false, nodes: nodePlaces, ...parts }
 }

@@ -5,6 +5,7 @@ import { allContainers } from '../../src/model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import { CpuAssignments } from '../../src/node/cpus/cpu-assignments.ts'
 import type { CpuPolicy } from '../../src/node/cpus/cpu-policy.ts'
+import type { PlacementPolicy } from '../../src/node/placement/placement-policy.ts'
 import { loadCpuState } from '../../src/node/cpus/load-cpu-state.ts'
 import type { Logger } from '../../src/base/telemetry/logger.ts'
 import { createInstance, createObservedPod } from '../builders/create-observed-pod.ts'
@@ -112,6 +113,8 @@ export class FakeCpuNode {
         cpusGiven: ({ wholeCores, oneCache }) =>
           void this.counted.push(`given${wholeCores ? ' whole' : ''}${oneCache ? ' near' : ''}`),
         cpusRejected: () => void this.counted.push('rejected'),
+        podCpusGiven: ({ exclusive, shared }) => void this.counted.push(`pod ${exclusive} alone, ${shared} share`),
+        podCpusRejected: () => void this.counted.push('pod rejected'),
       },
     })
     await cpus.find(
@@ -122,8 +125,8 @@ export class FakeCpuNode {
   }
 
   /** Admits a pod and starts all its containers; false when it is rejected. */
-  async add(cpus: CpuAssignments, pod: Pod): Promise<boolean> {
-    if (placePod(cpus, pod) !== undefined) return false
+  async add(cpus: CpuAssignments, pod: Pod, policy?: PlacementPolicy): Promise<boolean> {
+    if (placePod(cpus, pod, policy) !== undefined) return false
     const { uid } = pod.metadata
     this.pods.set(uid, pod)
     for (const { container } of allContainers(pod).filter(({ kind }) => kind === 'regular')) {

@@ -4,6 +4,8 @@ import type { ObservedPod } from '../../src/model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import { loadMemoryState } from '../../src/node/memory/load-memory-state.ts'
 import { MemoryAssignments } from '../../src/node/memory/memory-assignments.ts'
+import type { PlacementPolicy } from '../../src/node/placement/placement-policy.ts'
+import type { PodLevel } from '../../src/node/placement/pod-level.ts'
 import type { MemoryPolicy } from '../../src/node/memory/memory-state.ts'
 import type { Logger } from '../../src/base/telemetry/logger.ts'
 import { createInstance, createObservedPod } from '../builders/create-observed-pod.ts'
@@ -46,10 +48,11 @@ export class FakeMemoryNode {
   }
 
   /** An agent with the static policy that has observed what runs, and does nothing by itself until it is run. */
-  async start(policy: MemoryPolicy): Promise<MemoryAssignments> {
+  async start(policy: MemoryPolicy, podLevel: PodLevel = 'off'): Promise<MemoryAssignments> {
     const memory = new MemoryAssignments({
       policy,
-      recorded: await loadMemoryState({ file: this.file, log: this.log }, policy),
+      podLevel,
+      recorded: await loadMemoryState({ file: this.file, log: this.log, podLevel }, policy),
       write: (text) => this.file.write(text),
       activePods: () => [...this.pods.values()],
       observed: this.observed,
@@ -62,6 +65,8 @@ export class FakeMemoryNode {
       metrics: {
         memoryGiven: (kinds) => void this.counted.push(`given ${kinds}`),
         memoryRejected: () => void this.counted.push('rejected'),
+        podMemoryGiven: ({ exclusive, shared }) => void this.counted.push(`pod ${exclusive} alone, ${shared} share`),
+        podMemoryRejected: () => void this.counted.push('pod rejected'),
       },
       clock: this.clock,
       log: this.log,
@@ -75,8 +80,8 @@ export class FakeMemoryNode {
   }
 
   /** Admits a pod and starts its containers; false when it is rejected. */
-  async add(memory: MemoryAssignments, pod: Pod): Promise<boolean> {
-    if (placePod(memory, pod) !== undefined) return false
+  async add(memory: MemoryAssignments, pod: Pod, policy?: PlacementPolicy): Promise<boolean> {
+    if (placePod(memory, pod, policy) !== undefined) return false
     const { uid } = pod.metadata
     this.pods.set(uid, pod)
     for (const { name } of pod.spec.containers) this.running.set(`${uid}/${name}`, await memory.prepare(uid, name))

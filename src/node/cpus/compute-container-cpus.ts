@@ -12,7 +12,7 @@ import { threadsPerCore, wholeCores } from './cpu-topology.ts'
 
 /** Why containers do not get the CPUs they ask for, in Kubernetes' own reasons. */
 export interface CpuRejection {
-  readonly reason: 'SMTAlignmentError' | 'UnexpectedAdmissionError'
+  readonly reason: 'SMTAlignmentError' | 'UnexpectedAdmissionError' | 'EmptyPodSharedPoolError'
   readonly message: string
 }
 
@@ -40,13 +40,18 @@ export interface UsableCpus {
 export function computeUsableCpus(pod: Pod, container: Container, situation: CpuSituation): UsableCpus {
   const { policy, held } = situation
   const { assignments } = situation.state
-  const count = computeExclusiveCount(pod, container)
-  const usable = (cpus: CpuSet) => (policy.options.fullCoresOnly ? wholeCores(policy.topology, cpus) : cpus)
+  const count = computeExclusiveCount(pod, container, policy.options.podLevel)
+  const usable = (cpus: CpuSet) => toUsable(policy, cpus)
   const later = isPlainInit(pod, container) ? computeRegularCpus(pod, assignments) : new Set<number>()
   if (later.size >= count) return { count, free: new Set(), reusable: usable(later) }
   const free = toCpuState(policy, assignments).shared.difference(policy.reserved).difference(held)
   const all = usable(free.union(computeReusableCpus(pod, container, assignments)).union(later))
   return { count, free: all.intersection(free), reusable: all.difference(free) }
+}
+
+/** Of these CPUs those that may be given: none that shares its core with another owner, when the policy says so. */
+export function toUsable({ topology, options }: CpuPolicy, cpus: CpuSet): CpuSet {
+  return options.fullCoresOnly ? wholeCores(topology, cpus) : cpus
 }
 
 /** As many CPUs as the container needs, those of the wanted NUMA nodes first; or why not. */
@@ -68,9 +73,12 @@ export function computeContainerCpus(
   const first = computeChosenCpus(policy, { available: near, count: Math.min(count, near.size) }) ?? new Set()
   const rest = computeChosenCpus(policy, { available: available.difference(first), count: count - first.size })
   if (rest !== undefined) return { cpus: first.union(rest) }
-  const why = `not enough cpus available to satisfy request: requested=${count}, available=${available.size}`
-  const message = `Allocate failed due to ${why}, which is unexpected`
-  return { rejection: { reason: 'UnexpectedAdmissionError', message } }
+  return { rejection: tooFew(count, available) }
+}
+
+export function tooFew(count: number, { size }: CpuSet): CpuRejection {
+  const why = `not enough cpus available to satisfy request: requested=${count}, available=${size}`
+  return { reason: 'UnexpectedAdmissionError', message: `Allocate failed due to ${why}, which is unexpected` }
 }
 
 /** The CPUs of these NUMA nodes, or of the sockets that have them. */

@@ -19,6 +19,8 @@ export interface WantedCpus {
   readonly assignments: CpuAssignmentTable
   /** Of all others. */
   readonly pool: CpuSet
+  /** The containers of a pod that share its CPUs with each other. */
+  readonly sharingOf?: ((uid: PodUid) => ReadonlySet<string> | undefined) | undefined
 }
 
 /** Which running containers have to be moved: those that were not put where they belong yet. */
@@ -29,12 +31,14 @@ export function computeCpusetUpdates(
   applied: ReadonlyMap<string, string>,
 ): readonly CpusetUpdate[] {
   const pool = formatCpuSet(wanted.pool)
-  return pods.flatMap(({ uid, containers }) =>
-    containers.flatMap(({ id, name, state }) => {
+  return pods.flatMap(({ uid, containers }) => {
+    const sharing = wanted.sharingOf?.(uid)
+    return containers.flatMap(({ id, name, state }) => {
       if (state !== 'running') return []
       const own = wanted.assignments.get(uid)?.get(name)
       const cpus = own === undefined ? pool : formatCpuSet(own)
-      return cpus === '' || applied.get(id) === cpus ? [] : [{ uid, name, id, cpus, exclusive: own !== undefined }]
-    }),
-  )
+      const exclusive = own !== undefined && sharing?.has(name) !== true
+      return cpus === '' || applied.get(id) === cpus ? [] : [{ uid, name, id, cpus, exclusive }]
+    })
+  })
 }

@@ -1,6 +1,7 @@
 import { formatCpuSet } from '../../model/resources/cpu-set.ts'
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
+import { WHOLE_POD } from '../placement/pod-level.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { assignedCpus, toCpuState, withAssignment } from './cpu-state.ts'
 import type { CpuAssignmentTable, CpuState } from './cpu-state.ts'
@@ -22,6 +23,8 @@ export function computeKeptAssignments(recorded: CpuState, policy: CpuPolicy): K
   for (const [uid, containers] of recorded.assignments) {
     const others = assignedCpus(kept)
     for (const [container, cpus] of containers) {
+      // What a pod had as a whole is free when pods are not placed so any more.
+      if (container === WHOLE_POD && policy.options.podLevel !== 'pod') continue
       if (cpus.size > 0 && cpus.isSubsetOf(allowed) && cpus.isDisjointFrom(others))
         kept = withAssignment(kept, { uid, container, cpus })
       else dropped.push({ uid, container, cpus: formatCpuSet(cpus) })

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { createPinnedPod, createTestPolicy } from '../../../test/builders/create-cpu-policy.ts'
+import { createDividedPod } from '../../../test/builders/create-divided-pod.ts'
+import { createPlacementPolicy } from '../../../test/builders/placement-hints.ts'
 import { MACHINES } from '../../../test/builders/cpu-machines.ts'
 import { createPod } from '../../../test/builders/create-pod.ts'
 import { placePod } from '../../../test/builders/place-pod.ts'
@@ -38,7 +40,10 @@ describe('CpuAssignments', () => {
     node.end(cpus, a)
     await runFor(cpus, node)
     assert.deepEqual(node.updates, ['s/main 0,2-4,6-7', 's/main 0-7'])
-    assert.equal(node.file, formatCpuStateFile({ policyName: 'static', ...toCpuState(POLICY, new Map()) }))
+    assert.equal(
+      node.file,
+      formatCpuStateFile({ policyName: 'static', podLevel: false, ...toCpuState(POLICY, new Map()) }),
+    )
   })
 
   test('asks the runtime only for what changed', async () => {
@@ -124,6 +129,86 @@ describe('CpuAssignments', () => {
     assert.equal(placePod(cpus, pinned('b', '6'))?.reason, 'UnexpectedAdmissionError')
     node.running.clear()
     assert.equal(placePod(cpus, pinned('b', '6')), undefined)
+  })
+
+  describe('of pods with resources of their own', () => {
+    const WHOLE = createTestPolicy(MACHINES['one socket'], '0', { podLevel: 'pod' })
+    const BY_POD = createPlacementPolicy('restricted', 1, { scope: 'pod', podLevel: true })
+    const divided = (uid: string) => createDividedPod(uid, { containers: 'main:2 other' })
+
+    test('gives them as a whole; only those that have CPUs alone run without a quota', async () => {
+      const node = new FakeCpuNode()
+      const cpus = await node.start(WHOLE)
+      cpus.sourcesReady()
+      await node.add(cpus, shared('s'))
+      await node.add(cpus, divided('a'), BY_POD)
+      await runFor(cpus, node)
+      assert.equal(node.shown, 's/main=0,3-4,7 a/main=1,5 a/other=2,6')
+      assert.deepEqual(await cpus.prepare(a, 'main'), { cpus: '1,5', exclusive: true })
+      assert.deepEqual(await cpus.prepare(a, 'other'), { cpus: '2,6', exclusive: false })
+      assert.equal(cpus.hasExclusive(a), false, 'the pod has a quota for those that share')
+      assert.deepEqual(cpus.exclusiveOf(a, 'other'), [2, 6])
+      assert.deepEqual([cpus.stats().exclusive, node.counted], [4, ['pod 1 alone, 1 share']])
+      assert.match(
+        node.file ?? '',
+        /"entries":{"a":{"main":"1,5","other":"2,6"}},"podEntries":{"a":{"cpuSet":"1-2,5-6"}}/,
+      )
+      node.end(cpus, a)
+      await runFor(cpus, node)
+      assert.equal(node.shown, 's/main=0-7')
+    })
+
+    test('gives nothing that a container does not ask for alone, when containers are placed', async () => {
+      const node = new FakeCpuNode()
+      const cpus = await node.start(createTestPolicy(MACHINES['one socket'], '0', { podLevel: 'container' }))
+      await node.add(cpus, divided('a'))
+      await runFor(cpus, node)
+      assert.equal(node.shown, 'a/main=1,5 a/other=0,2-4,6-7')
+      assert.deepEqual([cpus.hasExclusive(a), (await cpus.prepare(a, 'main')).exclusive], [false, true])
+    })
+
+    test('rejects and counts', async () => {
+      const node = new FakeCpuNode()
+      const cpus = await node.start(WHOLE)
+      const pod = createDividedPod('a', { cpu: '2', containers: 'main:2 other' })
+      assert.equal(placePod(cpus, pod, { ...BY_POD, kind: 'best-effort' })?.reason, 'EmptyPodSharedPoolError')
+      assert.equal(placePod(cpus, pod, BY_POD)?.reason, 'TopologyAffinityError')
+      assert.deepEqual(node.counted, ['pod rejected'])
+    })
+
+    for (const [what, lose] of [
+      ['the file', (text: string | undefined) => text],
+      ['no file', () => undefined],
+    ] as const) {
+      test(`finds what runs, with ${what}: nothing moves`, async () => {
+        const node = new FakeCpuNode()
+        const cpus = await node.start(WHOLE)
+        await node.add(cpus, pinned('b'))
+        await node.add(cpus, divided('a'), BY_POD)
+        node.end(cpus, b)
+        await runFor(cpus, node)
+        const before = node.shown
+        node.file = lose(node.file)
+        const again = await node.start(WHOLE)
+        for (const pod of node.pods.values()) again.adopt(pod)
+        await runFor(again, node)
+        assert.equal(node.shown, before)
+        assert.deepEqual([again.stats().exclusive, again.hasExclusive(a), node.setAside], [4, false, 0])
+        assert.equal((await again.prepare(a, 'other')).exclusive, false)
+      })
+    }
+
+    test('lets go of them when pods are not placed as a whole any more', async () => {
+      const node = new FakeCpuNode()
+      const cpus = await node.start(WHOLE)
+      await node.add(cpus, divided('a'), BY_POD)
+      await runFor(cpus, node)
+      const again = await node.start(POLICY)
+      for (const pod of node.pods.values()) again.adopt(pod)
+      await runFor(again, node)
+      assert.equal(node.shown, 'a/main=0-7 a/other=0-7')
+      assert.equal(node.file?.includes('podEntries'), false)
+    })
   })
 
   for (const [what, lose] of [
@@ -278,5 +363,5 @@ function checkShared(node: FakeCpuNode): void {
 function countOf(node: FakeCpuNode, uid: PodUid, name: string): number {
   const pod = node.pods.get(uid)
   const container = pod?.spec.containers.find((each) => each.name === name)
-  return pod === undefined || container === undefined ? 0 : computeExclusiveCount(pod, container)
+  return pod === undefined || container === undefined ? 0 : computeExclusiveCount(pod, container, 'off')
 }

@@ -10,6 +10,7 @@ import type { CpuMetrics, CpuPoolStats } from '../../metrics/placement-metrics.t
 import { StateRecord } from '../../system/files/state/state-file.ts'
 import { findEndedPods, readPlaces } from '../placement/assigned-pods.ts'
 import type { PlacementAffinity, PlacementHints } from '../placement/hint-provider.ts'
+import { isPlacedWhole, listSharing, WHOLE_POD } from '../placement/pod-level.ts'
 import { computeContainerCpus, computeUsableCpus } from './compute-container-cpus.ts'
 import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
 import { computeCpuAllocation } from './choose/compute-cpu-allocation.ts'
@@ -17,6 +18,7 @@ import type { CpuAllocation } from './choose/compute-cpu-allocation.ts'
 import { computeCpuPoolStats } from './compute-cpu-pool-stats.ts'
 import { computeContainerCpuHints, computePodCpuHints } from './choose/compute-cpu-hints.ts'
 import { computeExclusiveCount } from './choose/compute-exclusive-count.ts'
+import { computeWholePodCpus } from './choose/compute-whole-pod-cpus.ts'
 import type { CpuPolicy } from './cpu-policy.ts'
 import { formatCpuStateFile } from './cpu-state-file.ts'
 import { assignedCpus, toCpuState, withAssignment, withoutPod } from './cpu-state.ts'
@@ -53,6 +55,8 @@ export class CpuAssignments implements PodCpus {
   #held: CpuAssignmentTable = new Map()
   /** Pods that run and could not keep their CPUs; they get others when there are some. */
   readonly #lacking = new Map<PodUid, { readonly isReported: boolean }>()
+  /** The containers without CPUs of their own in pods that have resources of their own: a quota holds for them, and for their pod. */
+  readonly #sharing = new Map<PodUid, ReadonlySet<string>>()
   #sourcesReady = false
 
   constructor(deps: CpuAssignmentsDeps) {
@@ -91,6 +95,7 @@ export class CpuAssignments implements PodCpus {
   allocate(pod: Pod, container: Container, { nodes }: PlacementAffinity): CpuRejection | undefined {
     const { uid } = pod.metadata
     this.#forgetEnded(uid)
+    this.#noteSharing(pod)
     const usable = computeUsableCpus(pod, container, this.#situation(pod))
     if (usable.count === 0 || this.#ownOf(uid, container.name) !== undefined) return undefined
     const choice = computeContainerCpus(this.#deps.policy, usable, nodes)
@@ -104,21 +109,34 @@ export class CpuAssignments implements PodCpus {
     return undefined
   }
 
+  allocatePod(pod: Pod, { nodes }: PlacementAffinity): CpuRejection | undefined {
+    const { uid } = pod.metadata
+    this.#forgetEnded(uid)
+    this.#noteSharing(pod)
+    if (this.#ownOf(uid, WHOLE_POD) !== undefined) return undefined
+    const allocation = computeWholePodCpus(pod, this.#situation(pod), { nodes, had: new Map() })
+    this.#take(pod, allocation)
+    return allocation.kind === 'rejected' ? allocation.rejection : undefined
+  }
+
   adopt(pod: Pod): void {
     const { uid } = pod.metadata
     const { policy } = this.#deps
+    this.#noteSharing(pod)
     const found = new Map([...(this.#held.get(uid) ?? []), ...(this.#state.assignments.get(uid) ?? [])])
     this.#held = withoutPod(this.#held, uid)
     let assignments = withoutPod(this.#state.assignments, uid)
     const free = toCpuState(policy, assignments).shared.difference(policy.reserved).difference(this.#heldCpus())
-    for (const { kind, container } of allContainers(pod)) {
+    for (const { kind, container } of isPlacedWhole(pod, policy.options.podLevel) ? [] : allContainers(pod)) {
       const cpus = found.get(container.name)
-      const count = kind === 'ephemeral' ? 0 : computeExclusiveCount(pod, container)
+      const count = kind === 'ephemeral' ? 0 : computeExclusiveCount(pod, container, policy.options.podLevel)
       if (cpus?.size === count && cpus.isSubsetOf(free))
         assignments = withAssignment(assignments, { uid, container: container.name, cpus })
     }
     this.#set(toCpuState(policy, assignments))
-    if (this.#give(pod).kind === 'rejected') this.#lacking.set(uid, { isReported: false })
+    const allocation = this.#compute(pod, found)
+    this.#take(pod, allocation)
+    if (allocation.kind === 'rejected') this.#lacking.set(uid, { isReported: false })
   }
 
   sourcesReady(): void {
@@ -128,6 +146,7 @@ export class CpuAssignments implements PodCpus {
 
   release(uid: PodUid): void {
     const { assignments } = this.#state
+    this.#sharing.delete(uid)
     if (!assignments.has(uid) && !this.#held.has(uid)) return
     this.#held = withoutPod(this.#held, uid)
     this.#set(toCpuState(this.#deps.policy, withoutPod(assignments, uid)))
@@ -144,11 +163,12 @@ export class CpuAssignments implements PodCpus {
   async prepare(uid: PodUid, container: string): Promise<{ readonly cpus: string; readonly exclusive: boolean }> {
     const own = this.#ownOf(uid, container)
     if (own !== undefined) await this.#record.save()
-    return { cpus: this.cpusOf(uid, container), exclusive: own !== undefined && this.#deps.liftsQuota }
+    const exclusive = own !== undefined && this.#sharing.get(uid)?.has(container) !== true
+    return { cpus: this.cpusOf(uid, container), exclusive: exclusive && this.#deps.liftsQuota }
   }
 
   hasExclusive(uid: PodUid): boolean {
-    return this.#deps.liftsQuota && this.#state.assignments.has(uid)
+    return this.#deps.liftsQuota && this.#state.assignments.has(uid) && !this.#sharing.has(uid)
   }
 
   exclusiveOf(uid: PodUid, container: string): readonly number[] {
@@ -175,7 +195,8 @@ export class CpuAssignments implements PodCpus {
       } catch (error) {
         log.error('cannot record which CPUs containers have, will try again', { error })
       }
-      await this.#keeper.keep({ assignments: this.#known(), pool: this.#pool() }, signal)
+      const sharingOf = (uid: PodUid) => this.#sharing.get(uid)
+      await this.#keeper.keep({ assignments: this.#known(), pool: this.#pool(), sharingOf }, signal)
       await this.#wakeup.wait({ clock, ms: periodMs }, signal)
     }
   }
@@ -186,7 +207,7 @@ export class CpuAssignments implements PodCpus {
     const pods = new Map(this.#deps.activePods().map((pod) => [pod.metadata.uid, pod]))
     for (const [uid, { isReported }] of this.#lacking) {
       const pod = pods.get(uid)
-      const allocation = pod && computeCpuAllocation(pod, this.#situation(pod))
+      const allocation = pod && this.#compute(pod, new Map())
       if (pod !== undefined && allocation?.kind === 'rejected') {
         this.#lacking.set(uid, { isReported: true })
         if (!isReported)
@@ -210,20 +231,43 @@ export class CpuAssignments implements PodCpus {
     return { policy: this.#deps.policy, state: this.#state, held }
   }
 
-  /** Gives a pod that runs what it needs if all of it is there. */
-  #give(pod: Pod): CpuAllocation {
-    const allocation = computeCpuAllocation(pod, this.#situation(pod))
-    for (const cpus of allocation.given) this.#countGiven(cpus)
-    if (allocation.kind === 'rejected') this.#countRejected()
-    else this.#set(allocation.state)
-    return allocation
+  /** What a pod that runs needs, if all of it is there. */
+  #compute(pod: Pod, had: ReadonlyMap<string, CpuSet>): CpuAllocation {
+    const situation = this.#situation(pod)
+    return isPlacedWhole(pod, this.#deps.policy.options.podLevel)
+      ? computeWholePodCpus(pod, situation, { nodes: undefined, had })
+      : computeCpuAllocation(pod, situation)
+  }
+
+  #take(pod: Pod, allocation: CpuAllocation): void {
+    const { policy, metrics } = this.#deps
+    const isWhole = isPlacedWhole(pod, policy.options.podLevel)
+    for (const cpus of allocation.given) {
+      const shared = this.#sharing.get(pod.metadata.uid)?.size ?? 0
+      const all = (pod.spec.initContainers?.length ?? 0) + pod.spec.containers.length
+      if (isWhole) metrics.podCpusGiven({ exclusive: all - shared, shared, oneCache: this.#isOneCache(cpus) })
+      else this.#countGiven(cpus)
+    }
+    if (allocation.kind === 'given') this.#set(allocation.state)
+    else if (isWhole) metrics.podCpusRejected()
+    else this.#countRejected()
+  }
+
+  #noteSharing(pod: Pod): void {
+    const { podLevel } = this.#deps.policy.options
+    const sharing = listSharing(pod, podLevel, (container) => computeExclusiveCount(pod, container, podLevel) > 0)
+    if (sharing.size === 0) this.#sharing.delete(pod.metadata.uid)
+    else this.#sharing.set(pod.metadata.uid, sharing)
   }
 
   #countGiven(cpus: CpuSet): void {
     const { policy, metrics } = this.#deps
-    const places = policy.topology.filter(({ cpu }) => cpus.has(cpu))
-    const oneCache = groupCpus(places, 'uncoreCache').size === 1
-    metrics.cpusGiven({ wholeCores: policy.options.fullCoresOnly, oneCache })
+    metrics.cpusGiven({ wholeCores: policy.options.fullCoresOnly, oneCache: this.#isOneCache(cpus) })
+  }
+
+  #isOneCache(cpus: CpuSet): boolean {
+    const places = this.#deps.policy.topology.filter(({ cpu }) => cpus.has(cpu))
+    return groupCpus(places, 'uncoreCache').size === 1
   }
 
   #countRejected(): void {
@@ -243,7 +287,9 @@ export class CpuAssignments implements PodCpus {
 
   /** What is written is what must not be given to others: if this agent dies now, the next one knows. */
   #format(): string {
-    return formatCpuStateFile({ policyName: 'static', ...toCpuState(this.#deps.policy, this.#known()) })
+    const { policy } = this.#deps
+    const podLevel = policy.options.podLevel !== 'off'
+    return formatCpuStateFile({ policyName: 'static', podLevel, ...toCpuState(policy, this.#known()) })
   }
 
   /** Those that have CPUs for themselves, and those that seem to. */

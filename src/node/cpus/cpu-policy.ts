@@ -1,4 +1,5 @@
 import type { CpuSet } from '../../model/resources/cpu-set.ts'
+import type { PodLevel } from '../placement/pod-level.ts'
 import type { CpuTopology } from './cpu-topology.ts'
 
 /** How the static policy chooses CPUs. */
@@ -12,6 +13,8 @@ export interface CpuPolicyOptions {
   readonly acrossCores: boolean
   /** Where placement asks for NUMA nodes, the sockets of those nodes are as good. */
   readonly alignBySocket: boolean
+  /** What pods with resources of their own get. */
+  readonly podLevel: PodLevel
 }
 
 /** The static policy on this machine. */

@@ -39,7 +39,7 @@ const rows: readonly { name: string; text: string; record: CpuStateRecord }[] = 
 describe('the file of CPU assignments', () => {
   for (const { name, text, record } of rows) {
     test(`is the Go kubelet's: ${name}`, () => {
-      assert.equal(formatCpuStateFile(record), text)
+      assert.equal(formatCpuStateFile({ ...record, podLevel: false }), text)
       assert.deepEqual(parseCpuStateFile(text), record)
     })
   }
@@ -59,12 +59,34 @@ describe('the file of CPU assignments', () => {
         [parsePodUid('a'), new Map([['m', set(2, 3)]])],
       ]),
     }
-    const text = formatCpuStateFile(record)
+    const text = formatCpuStateFile({ ...record, podLevel: false })
     assert.match(
       text,
       /^{"policyName":"static","defaultCpuSet":"0,8","entries":{"a":{"m":"2-3"},"b":{"a":"1","z":"4-6"}},/,
     )
-    assert.deepEqual(formatCpuStateFile(parseCpuStateFile(text)), text)
+    assert.deepEqual(formatCpuStateFile({ ...parseCpuStateFile(text), podLevel: false }), text)
+  })
+
+  test("has what pods have as a whole, with the Go kubelet's checksum for it", () => {
+    const text =
+      '{"policyName":"none","defaultCpuSet":"1-3","entries":{"pod":{"container1":"4-6","container2":"1-3"}},"podEntries":{"pod":{"cpuSet":"4-6"}},"checksum":2649431787}'
+    const record = parseCpuStateFile(text)
+    assert.deepEqual(
+      [...(record.assignments.get(parsePodUid('pod')) ?? [])],
+      [
+        ['', set(4, 5, 6)],
+        ['container1', set(4, 5, 6)],
+        ['container2', set(1, 2, 3)],
+      ],
+    )
+    assert.equal(formatCpuStateFile({ ...record, podLevel: true }), text)
+    assert.throws(() => parseCpuStateFile(text.replace('"cpuSet":"4-6"', '"cpuSet":"4-5"')), /checksum is 2649431787/)
+    const empty = formatCpuStateFile({ policyName: 'static', shared: set(0), assignments: new Map(), podLevel: true })
+    assert.equal(parseCpuStateFile(empty).assignments.size, 0, 'other checksums for the same text are both known')
+    assert.notEqual(
+      empty,
+      formatCpuStateFile({ policyName: 'static', shared: set(0), assignments: new Map(), podLevel: false }),
+    )
   })
 
   test('with a checksum of 0 is taken as it is', () => {

@@ -5,6 +5,7 @@ import { computeLinuxResources } from '../../pods/containers/compute-linux-resou
 import type { CpuQuotaSettings } from '../../pods/containers/compute-linux-resources.ts'
 import { createCpusetReader } from '../placement/create-cpuset-reader.ts'
 import type { CpusetHost, CpusetRuntime } from '../placement/create-cpuset-reader.ts'
+import { toPodLevel } from '../placement/to-pod-level.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
@@ -37,7 +38,7 @@ export interface CreateCpusDeps {
   readonly quota: CpuQuotaSettings
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
-  readonly metrics: Pick<AgentMetrics, 'cpusGiven' | 'cpusRejected'>
+  readonly metrics: Pick<AgentMetrics, 'cpusGiven' | 'cpusRejected' | 'podCpusGiven' | 'podCpusRejected'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -86,7 +87,8 @@ async function noteShared(store: StateFile, log: Logger): Promise<void> {
 }
 
 /** The static policy as it is configured, on this machine. */
-function toCpuPolicy({ config, reserved }: Settings, topology: readonly CpuPlace[]): CpuPolicy {
+function toCpuPolicy(settings: Settings, topology: readonly CpuPlace[]): CpuPolicy {
+  const { config, reserved } = settings
   const isOn = (name: string) => parseGoBool(config.cpuManagerPolicyOptions[name] ?? 'false')
   if (isOn('align-by-socket')) checkSockets(topology)
   const cpus = [reserved.system, reserved.kube].flatMap((amounts) => parseAmounts(amounts).get('cpu') ?? [])
@@ -99,6 +101,7 @@ function toCpuPolicy({ config, reserved }: Settings, topology: readonly CpuPlace
       acrossNumaNodes: isOn('distribute-cpus-across-numa'),
       acrossCores: isOn('distribute-cpus-across-cores'),
       alignBySocket: isOn('align-by-socket'),
+      podLevel: toPodLevel(settings),
     },
     reservedCpus: new Set(parseCpuSet(config.reservedSystemCPUs)),
     reservedMilli: cpus.reduce((sum, amount) => sum + quantityMilliValue(amount), 0n),

@@ -15,7 +15,12 @@ export interface SharedCpusDeps extends CpusetKeeperDeps {
 }
 
 /** How the file of this policy reads. */
-export const SHARED_STATE = formatCpuStateFile({ policyName: 'none', shared: new Set(), assignments: new Map() })
+export const SHARED_STATE = formatCpuStateFile({
+  policyName: 'none',
+  shared: new Set(),
+  assignments: new Map(),
+  podLevel: false,
+})
 
 const NO_STATS: CpuPoolStats = { free: 0, exclusive: 0, exclusiveByNode: new Map() }
 

@@ -36,13 +36,13 @@ const rows: readonly Row[] = [
 describe('computeKeptMemory() keeps', () => {
   for (const { name, recorded, was = TWO, kept, problem } of rows) {
     test(name, () => {
-      const result = computeKeptMemory({ sizes: was, assignments: toMemoryTable(recorded) }, TWO)
+      const result = computeKeptMemory({ sizes: was, assignments: toMemoryTable(recorded) }, TWO, 'off')
       assert.deepEqual([showMemoryTable(result.assignments), result.problem], [kept, problem])
     })
   }
 
   test('and says what it does not keep', () => {
-    const { dropped } = computeKeptMemory({ sizes: TWO, assignments: toMemoryTable('a: x=2:1 y=0:1') }, TWO)
+    const { dropped } = computeKeptMemory({ sizes: TWO, assignments: toMemoryTable('a: x=2:1 y=0:1') }, TWO, 'off')
     assert.deepEqual(dropped, [{ uid: 'a', container: 'x' }])
   })
 })

@@ -1,5 +1,7 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { NumaSet } from '../placement/hint-provider.ts'
+import { WHOLE_POD } from '../placement/pod-level.ts'
+import type { PodLevel } from '../placement/pod-level.ts'
 import { canJoin } from './compute-memory-hints.ts'
 import { toMachineMemory, withMemory } from './memory-state.ts'
 import type { MachineMemory, MemoryAssignmentTable, MemoryBlock, MemoryPolicy, MemorySize } from './memory-state.ts'
@@ -19,10 +21,19 @@ export interface KeptMemory {
 }
 
 /** Keeps of a record what the machine still has for it, next to all that is kept already. */
-export function computeKeptMemory(recorded: RecordedMemory, policy: MemoryPolicy): KeptMemory {
+export function computeKeptMemory(recorded: RecordedMemory, policy: MemoryPolicy, level: PodLevel): KeptMemory {
   const dropped: KeptMemory['dropped'][number][] = []
   let assignments: MemoryAssignmentTable = new Map()
   for (const [uid, containers] of recorded.assignments) {
+    const whole = containers.get(WHOLE_POD)
+    if (whole !== undefined) {
+      // What a pod had as a whole it keeps as a whole, or not at all.
+      const machine = toMachineMemory(policy, assignments)
+      if (level === 'pod' && whole.every((block) => fits(machine, block)))
+        assignments = withMemory(assignments, uid, containers)
+      else dropped.push(...[...containers.keys()].map((container) => ({ uid, container })))
+      continue
+    }
     for (const [container, blocks] of containers) {
       const machine = toMachineMemory(policy, assignments)
       if (blocks.every((block) => fits(machine, block)))

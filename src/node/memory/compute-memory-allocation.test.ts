@@ -101,7 +101,7 @@ describe('hints for memory', () => {
     test(name, () => {
       const pod = createMemoryPod('pod', text)
       const assignments = toMemoryTable(taken)
-      const situation = { assignments, machine: toMachineMemory(policy, assignments) }
+      const situation = { assignments, machine: toMachineMemory(policy, assignments), podLevel: 'off' as const }
       const found = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find((each) => each.name === container)
       const hints =
         found === undefined ? computePodMemoryHints(pod, situation) : computeContainerMemoryHints(pod, found, situation)
@@ -118,7 +118,7 @@ describe('hints for memory', () => {
       ...pod,
       spec: { ...pod.spec, containers: [{ ...container, resources: { requests: { memory: '1Gi' } } }] },
     }
-    const situation = { assignments: new Map(), machine: toMachineMemory(TWO, new Map()) }
+    const situation = { assignments: new Map(), machine: toMachineMemory(TWO, new Map()), podLevel: 'off' as const }
     assert.equal(computePodMemoryHints(burstable, situation).size, 0)
   })
 })
@@ -131,7 +131,7 @@ function give(policy: MemoryPolicy, text: string, taken = '', affinity = ANYWHER
   let assignments: MemoryAssignmentTable = toMemoryTable(taken)
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     const machine = toMachineMemory(policy, assignments)
-    const allocation = computeMemoryAllocation(pod, container, { machine, assignments, affinity })
+    const allocation = computeMemoryAllocation(pod, container, { machine, assignments, podLevel: 'off', affinity })
     if (allocation.kind === 'rejected') return allocation.rejection.message
     if (allocation.kind === 'given') ({ assignments } = allocation)
   }
@@ -229,7 +229,7 @@ function giveAll(pod: ReturnType<typeof createMemoryPod>, before: MemoryAssignme
   let assignments = before
   const affinity = { nodes: nodes === undefined ? undefined : toNodes(nodes), preferred: false }
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-    const situation = { machine: toMachineMemory(FOUR, assignments), assignments, affinity }
+    const situation = { machine: toMachineMemory(FOUR, assignments), assignments, podLevel: 'off' as const, affinity }
     const allocation = computeMemoryAllocation(pod, container, situation)
     if (allocation.kind === 'rejected') return before
     if (allocation.kind === 'given') ({ assignments } = allocation)

@@ -1,20 +1,23 @@
 import type { Container } from '../../model/generated/core-v1.ts'
 import { isSidecar } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
-import type { PlacementAffinity, PlacementHint, PlacementRejection } from '../placement/hint-provider.ts'
+import type { NumaSet, PlacementAffinity, PlacementHint, PlacementRejection } from '../placement/hint-provider.ts'
+import type { PodLevel } from '../placement/pod-level.ts'
 import { computeMemoryHints } from './compute-memory-hints.ts'
 import { computeMemoryNeeds } from './compute-memory-needs.ts'
 import type { MemoryNeeds } from './compute-memory-needs.ts'
-import { equalNodes, withMemory } from './memory-state.ts'
+import { equalNodes, sortEntries, withMemory } from './memory-state.ts'
 import type { MachineMemory, MemoryAssignmentTable, MemoryBlock } from './memory-state.ts'
 
 /** The memory of the machine, and the assignments that it results from. */
 export interface MemorySituation {
   readonly machine: MachineMemory
   readonly assignments: MemoryAssignmentTable
+  /** What pods with resources of their own get. */
+  readonly podLevel: PodLevel
 }
 
-/** What a container gets. */
+/** What a container gets, or a pod as a whole. */
 export type MemoryAllocation =
   | { readonly kind: 'none' }
   | { readonly kind: 'given'; readonly assignments: MemoryAssignmentTable; readonly kinds: number }
@@ -44,20 +47,28 @@ function listEarlierInits({ spec }: Pod, { name }: Container): readonly Containe
 export function computeMemoryAllocation(
   pod: Pod,
   container: Container,
-  { machine, assignments, affinity }: MemorySituation & { readonly affinity: PlacementAffinity },
+  { machine, assignments, podLevel, affinity }: MemorySituation & { readonly affinity: PlacementAffinity },
 ): MemoryAllocation {
   const { uid } = pod.metadata
-  const needs = computeMemoryNeeds(pod, container)
+  const needs = computeMemoryNeeds(pod, container, podLevel)
   if (needs.size === 0 || assignments.get(uid)?.has(container.name) === true) return { kind: 'none' }
   const hints = computeMemoryHints(machine, needs, listReusable(pod, container, assignments))
-  const chosen = findBest(hints.filter(({ nodes }) => affinity.nodes?.isSubsetOf(nodes) ?? true))
-  if (chosen === undefined || (affinity.preferred && !chosen.preferred))
-    return { kind: 'rejected', rejection: reject(needs, affinity) }
-  const blocks = [...needs]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([type, size]) => ({ nodes: chosen.nodes, type, size }))
+  const chosen = chooseNodes(hints, affinity)
+  if (chosen === undefined) return { kind: 'rejected', rejection: rejectMemory(needs, affinity) }
+  const blocks = toBlocks(needs, chosen)
   const given = new Map([...takeOver(pod, container, { assignments, blocks }), [container.name, blocks] as const])
   return { kind: 'given', assignments: withMemory(assignments, uid, given), kinds: needs.size }
+}
+
+/** The nodes that have enough: those of the affinity, or the fewest that include them. Undefined when there are none that are as good. */
+export function chooseNodes(hints: readonly PlacementHint[], affinity: PlacementAffinity): NumaSet | undefined {
+  const chosen = findBest(hints.filter(({ nodes }) => affinity.nodes?.isSubsetOf(nodes) ?? true))
+  return affinity.preferred && chosen?.preferred !== true ? undefined : chosen?.nodes
+}
+
+/** One block of each kind of memory, in the order of their names. */
+export function toBlocks(needs: MemoryNeeds, nodes: NumaSet): readonly MemoryBlock[] {
+  return sortEntries(needs).map(([type, size]) => ({ nodes, type, size }))
 }
 
 /** Preferred before others, then fewer nodes, then the first. */
@@ -89,7 +100,7 @@ function takeOver(
   )
 }
 
-function reject(needs: MemoryNeeds, { nodes }: PlacementAffinity): PlacementRejection {
+export function rejectMemory(needs: MemoryNeeds, { nodes }: PlacementAffinity): PlacementRejection {
   const amounts = [...needs].map(([type, size]) => `${type}=${size}`).join(', ')
   const place = nodes === undefined ? '' : ` together with ${[...nodes].join(',')}`
   const why = `no NUMA nodes with enough memory${place}: requested ${amounts}`

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { createCpusetReader } from '../placement/create-cpuset-reader.ts'
 import type { CpusetHost, CpusetRuntime } from '../placement/create-cpuset-reader.ts'
+import { toPodLevel } from '../placement/to-pod-level.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { NumaNode } from '../../system/machine/read-numa-nodes.ts'
@@ -30,7 +31,7 @@ export interface CreateMemoryDeps {
   readonly runtime: CpusetRuntime & { readonly observer: Pick<Observer, 'uids' | 'get'> }
   /** The pods that were admitted and have not ended. */
   readonly activePods: () => readonly Pod[]
-  readonly metrics: Pick<AgentMetrics, 'memoryGiven' | 'memoryRejected'>
+  readonly metrics: Pick<AgentMetrics, 'memoryGiven' | 'memoryRejected' | 'podMemoryGiven' | 'podMemoryRejected'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -57,10 +58,12 @@ export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
   const { reservedMemory } = settings.config
   const policy = createMemoryPolicy({ nodes, reservedMemory, reserved: sumReserved(deps) })
   log.info('memory of NUMA nodes is given to single containers', { reservedMemory })
+  const podLevel = toPodLevel(settings)
   return new MemoryAssignments({
     ...deps,
     policy,
-    recorded: await loadMemoryState({ file, log }, policy),
+    podLevel,
+    recorded: await loadMemoryState({ file, log, podLevel }, policy),
     observed: deps.runtime.observer,
     readNodes: createCpusetReader('cpuset.mems', deps),
     write: (text) => file.write(text),

@@ -1,4 +1,5 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { PodLevel } from '../placement/pod-level.ts'
 import { computeKeptMemory } from './compute-kept-memory.ts'
 import { parseMemoryStateFile } from './memory-state-file.ts'
 import type { MemoryAssignmentTable, MemoryPolicy } from './memory-state.ts'
@@ -8,10 +9,14 @@ import { setAsideBroken } from '../../system/files/state/state-file.ts'
 interface LoadDeps {
   readonly file: StateFile
   readonly log: Logger
+  readonly podLevel: PodLevel
 }
 
 /** What an earlier agent gave away, as far as it holds on this machine, with this configuration. Nothing in the file stops the start. */
-export async function loadMemoryState({ file, log }: LoadDeps, policy: MemoryPolicy): Promise<MemoryAssignmentTable> {
+export async function loadMemoryState(
+  { file, log, podLevel }: LoadDeps,
+  policy: MemoryPolicy,
+): Promise<MemoryAssignmentTable> {
   try {
     const text = await file.read()
     if (text === undefined) return new Map()
@@ -23,7 +28,7 @@ export async function loadMemoryState({ file, log }: LoadDeps, policy: MemoryPol
       })
       return new Map()
     }
-    const { assignments, problem, dropped } = computeKeptMemory(record, policy)
+    const { assignments, problem, dropped } = computeKeptMemory(record, policy, podLevel)
     if (problem === undefined) return assignments
     log.error(
       'the record of which memory containers have does not fit, setting it aside and keeping what can be kept',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createMemoryPod, createTestMemory } from '../../../test/builders/create-memory-policy.ts'
+import { createDividedPod } from '../../../test/builders/create-divided-pod.ts'
+import { createMemoryPod, createTestMemory, showMemoryTable } from '../../../test/builders/create-memory-policy.ts'
 import { placePod } from '../../../test/builders/place-pod.ts'
 import { createPlacementPolicy } from '../../../test/builders/placement-hints.ts'
 import { FakeMemoryNode } from '../../../test/fakes/fake-memory-node.ts'
@@ -101,6 +102,67 @@ describe('MemoryAssignments', () => {
     again.sourcesReady()
     await node.run(again)
     assert.equal(parseMemoryStateFile(node.file.text ?? '').assignments.size, 0)
+  })
+
+  describe('of pods with resources of their own', () => {
+    const BY_POD = createPlacementPolicy('restricted', 2, { scope: 'pod', podLevel: true })
+    const divided = createDividedPod('a', { memory: '8', containers: 'main:6 other' })
+
+    test('is theirs as a whole: all containers have it from the same nodes', async () => {
+      const node = new FakeMemoryNode()
+      const memory = await node.start(POLICY, 'pod')
+      await node.add(memory, divided, BY_POD)
+      assert.equal(node.shown, 'a/main=0 a/other=0')
+      assert.deepEqual(node.counted, ['pod 1 alone, 1 share'])
+      assert.equal(await node.add(memory, pod('b'), BY_POD), true)
+      assert.equal(nodesOf(memory, b), '1', 'there are 2 GiB left where the pod is')
+      await node.run(memory)
+      const record = parseMemoryStateFile(node.file.text ?? '')
+      assert.equal(showMemoryTable(record.assignments), 'a: =0:8 main=0:6 other=0:2 b: main=1:6')
+      memory.release(a)
+      assert.equal(placePod(memory, pod('c', 'main:10')), undefined)
+    })
+
+    test('is only what containers ask for alone, when containers are placed', async () => {
+      const node = new FakeMemoryNode()
+      const memory = await node.start(POLICY, 'container')
+      await node.add(memory, divided)
+      assert.equal(node.shown, 'a/main=0 a/other=')
+    })
+
+    for (const [what, lose] of [
+      ['the file', (text: string | undefined) => text],
+      ['no file', () => undefined],
+    ] as const) {
+      test(`is found where it is, with ${what}`, async () => {
+        const node = new FakeMemoryNode()
+        const memory = await node.start(POLICY, 'pod')
+        await node.add(memory, pod('b', 'main:4'))
+        await node.add(memory, divided, BY_POD)
+        await node.run(memory)
+        assert.equal(node.shown, 'b/main=0 a/main=1 a/other=1')
+        node.end(b)
+        node.file.text = lose(node.file.text)
+        const again = await node.start(POLICY, 'pod')
+        for (const each of node.pods.values()) again.adopt(each)
+        again.release(b)
+        await node.run(again)
+        const record = parseMemoryStateFile(node.file.text ?? '')
+        assert.equal(showMemoryTable(record.assignments), 'a: =1:8 main=1:6 other=1:2')
+        assert.equal(node.file.aside.length, 0)
+      })
+    }
+
+    test('is free when pods are not placed as a whole any more', async () => {
+      const node = new FakeMemoryNode()
+      const memory = await node.start(POLICY, 'pod')
+      await node.add(memory, divided, BY_POD)
+      await node.run(memory)
+      const again = await node.start(POLICY)
+      for (const each of node.pods.values()) again.adopt(each)
+      assert.equal(nodesOf(again, a), '')
+      assert.equal(node.file.aside.length, 1)
+    })
   })
 
   test('keeps the memory of a terminal pod until nothing of it runs', async () => {

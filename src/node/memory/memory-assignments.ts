@@ -11,8 +11,13 @@ import { StateRecord } from '../../system/files/state/state-file.ts'
 import { findEndedPods, readPlaces } from '../placement/assigned-pods.ts'
 import { sortNodes } from '../placement/compute-numa-sets.ts'
 import type { NumaSet, PlacementAffinity, PlacementHints, PlacementRejection } from '../placement/hint-provider.ts'
+import { isPlacedWhole } from '../placement/pod-level.ts'
+import type { PodLevel } from '../placement/pod-level.ts'
 import { nodesOf } from './compute-kept-memory.ts'
 import { computeMemoryAllocation } from './compute-memory-allocation.ts'
+import { computeMemoryNeeds } from './compute-memory-needs.ts'
+import { computeWholePodMemory } from './compute-whole-pod-memory.ts'
+import type { MemoryAllocation, MemorySituation } from './compute-memory-allocation.ts'
 import { computeContainerMemoryHints, computePodMemoryHints } from './compute-pod-memory-hints.ts'
 import { formatMemoryStateFile } from './memory-state-file.ts'
 import { toMachineMemory, withoutPodMemory } from './memory-state.ts'
@@ -21,6 +26,8 @@ import type { PodMemory } from './pod-memory.ts'
 
 export interface MemoryAssignmentsDeps {
   readonly policy: MemoryPolicy
+  /** What pods with resources of their own get. */
+  readonly podLevel: PodLevel
   /** What an earlier agent gave away. */
   readonly recorded: MemoryAssignmentTable
   readonly write: (text: string) => Promise<void>
@@ -33,7 +40,7 @@ export interface MemoryAssignmentsDeps {
     signal: AbortSignal,
   ) => Promise<NumaSet | undefined>
   readonly periodMs: number
-  readonly metrics: Pick<PlacementMetrics, 'memoryGiven' | 'memoryRejected'>
+  readonly metrics: Pick<PlacementMetrics, 'memoryGiven' | 'memoryRejected' | 'podMemoryGiven' | 'podMemoryRejected'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -78,17 +85,22 @@ export class MemoryAssignments implements PodMemory {
 
   hints(pod: Pod, container: Container): PlacementHints {
     this.#forgetEnded(pod.metadata.uid)
-    return computeContainerMemoryHints(pod, container, { machine: this.#machine, assignments: this.#assignments })
+    return computeContainerMemoryHints(pod, container, this.#situation())
   }
 
   podHints(pod: Pod): PlacementHints {
     this.#forgetEnded(pod.metadata.uid)
-    return computePodMemoryHints(pod, { machine: this.#machine, assignments: this.#assignments })
+    return computePodMemoryHints(pod, this.#situation())
   }
 
   allocate(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined {
     this.#forgetEnded(pod.metadata.uid)
     return this.#give(pod, container, affinity)
+  }
+
+  allocatePod(pod: Pod, affinity: PlacementAffinity): PlacementRejection | undefined {
+    this.#forgetEnded(pod.metadata.uid)
+    return this.#giveWhole(pod, affinity)
   }
 
   adopt(pod: Pod): void {
@@ -102,6 +114,12 @@ export class MemoryAssignments implements PodMemory {
   /** Counts what the containers of a pod that runs have where they are; init containers have ended. */
   #giveAll(pod: Pod): boolean {
     const found = this.#found.get(pod.metadata.uid)
+    if (isPlacedWhole(pod, this.#deps.podLevel)) {
+      const nodes = found && new Set([...found.values()].flatMap((each) => [...each]))
+      const isGiven = this.#giveWhole(pod, { nodes, preferred: false }) === undefined
+      if (isGiven) this.#found.delete(pod.metadata.uid)
+      return isGiven
+    }
     const containers = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers]
     const isWhole = containers
       .map((container) => this.#give(pod, container, { nodes: found?.get(container.name), preferred: false }))
@@ -112,19 +130,42 @@ export class MemoryAssignments implements PodMemory {
 
   #give(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined {
     const { metrics } = this.#deps
-    const situation = { machine: this.#machine, assignments: this.#assignments, affinity }
-    const allocation = computeMemoryAllocation(pod, container, situation)
+    return this.#take(computeMemoryAllocation(pod, container, { ...this.#situation(), affinity }), {
+      given: (kinds) => metrics.memoryGiven(kinds),
+      rejected: () => metrics.memoryRejected(),
+    })
+  }
+
+  #giveWhole(pod: Pod, affinity: PlacementAffinity): PlacementRejection | undefined {
+    const { metrics, podLevel } = this.#deps
+    const { initContainers = [], containers } = pod.spec
+    const all = [...initContainers, ...containers]
+    const exclusive = all.filter((each) => computeMemoryNeeds(pod, each, podLevel).size > 0).length
+    return this.#take(computeWholePodMemory(pod, { ...this.#situation(), affinity }), {
+      given: () => metrics.podMemoryGiven({ exclusive, shared: all.length - exclusive }),
+      rejected: () => metrics.podMemoryRejected(),
+    })
+  }
+
+  #take(
+    allocation: MemoryAllocation,
+    count: { readonly given: (kinds: number) => void; readonly rejected: () => void },
+  ): PlacementRejection | undefined {
     switch (allocation.kind) {
       case 'none':
         return undefined
       case 'rejected':
-        metrics.memoryRejected()
+        count.rejected()
         return allocation.rejection
       case 'given':
-        metrics.memoryGiven(allocation.kinds)
+        count.given(allocation.kinds)
         this.#set(allocation.assignments)
         return undefined
     }
+  }
+
+  #situation(): MemorySituation {
+    return { machine: this.#machine, assignments: this.#assignments, podLevel: this.#deps.podLevel }
   }
 
   sourcesReady(): void {
@@ -189,6 +230,11 @@ export class MemoryAssignments implements PodMemory {
   }
 
   #format(): string {
-    return formatMemoryStateFile({ policyName: 'Static', machine: this.#machine, assignments: this.#assignments })
+    return formatMemoryStateFile({
+      policyName: 'Static',
+      machine: this.#machine,
+      assignments: this.#assignments,
+      podLevel: this.#deps.podLevel !== 'off',
+    })
   }
 }

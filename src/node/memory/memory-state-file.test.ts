@@ -32,7 +32,12 @@ describe('the file of memory assignments', () => {
     const { policyName, sizes, assignments } = parseMemoryStateFile(WRITTEN)
     assert.deepEqual(sizes, POLICY)
     assert.equal(
-      formatMemoryStateFile({ policyName, machine: toMachineMemory(POLICY, assignments), assignments }),
+      formatMemoryStateFile({
+        policyName,
+        machine: toMachineMemory(POLICY, assignments),
+        assignments,
+        podLevel: false,
+      }),
       WRITTEN,
     )
   })
@@ -42,6 +47,7 @@ describe('the file of memory assignments', () => {
       policyName: 'Static',
       machine: toMachineMemory(POLICY, new Map()),
       assignments: new Map(),
+      podLevel: false,
     })
     assert.match(text, /"cells":\[0\]}},"checksum":3096212978}$/)
     assert.equal(UNPLACED_STATE, '{"policyName":"None","machineState":{},"checksum":4236770233}')
@@ -53,6 +59,7 @@ describe('the file of memory assignments', () => {
       policyName: 'Static',
       machine: toMachineMemory(policy, new Map()),
       assignments: new Map(),
+      podLevel: false,
     })
     assert.deepEqual(
       [...text.matchAll(/"(\d+)":\{"number/g)].map(([, id]) => id).join(' '),
@@ -66,10 +73,33 @@ describe('the file of memory assignments', () => {
       fc.property(fc.uniqueArray(names), (parts) => {
         const assignments = toMemoryTable(parts.join(' '))
         const machine = toMachineMemory(createTestMemory([4, 4, 4, 4]), assignments)
-        const text = formatMemoryStateFile({ policyName: 'Static', machine, assignments })
+        const text = formatMemoryStateFile({ policyName: 'Static', machine, assignments, podLevel: false })
         assert.equal(showMemoryTable(parseMemoryStateFile(text).assignments), parts.toSorted().join(' '))
       }),
     )
+  })
+
+  test('has what pods have as a whole, with the checksum of the Go kubelet for it', () => {
+    const text = `{"policyName":"static","machineState":{"0":{"numberOfAssignments":0,"memoryMap":{"memory":{"total":2048,"systemReserved":512,"allocatable":1536,"reserved":512,"free":1024}},"cells":[]}},"entries":{"pod":{"container1":[{"numaAffinity":[0],"type":"memory","size":512}]}},"podEntries":{"pod":{"memoryBlocks":[{"numaAffinity":[0],"type":"memory","size":512}]}},"checksum":1278640530}`
+    const { assignments } = parseMemoryStateFile(text)
+    const block = { nodes: new Set([0]), type: 'memory', size: 512n }
+    assert.deepEqual(
+      [...assignments.values()].map((containers) => [...containers]),
+      [
+        [
+          ['', [block]],
+          ['container1', [block]],
+        ],
+      ],
+    )
+    assert.throws(() => parseMemoryStateFile(text.replaceAll('"size":512', '"size":513')), /checksum is 1278640530/)
+    const machine = toMachineMemory(createTestMemory([4]), assignments)
+    const written = formatMemoryStateFile({ policyName: 'Static', machine, assignments, podLevel: true })
+    assert.match(
+      written,
+      /"podEntries":{"pod":{"memoryBlocks":\[{"numaAffinity":\[0\],"type":"memory","size":512}\]}},/,
+    )
+    assert.deepEqual(parseMemoryStateFile(written).assignments, assignments)
   })
 
   test('is taken without a checksum', () => {

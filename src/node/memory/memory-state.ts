@@ -1,5 +1,6 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { NumaSet } from '../placement/hint-provider.ts'
+import { WHOLE_POD } from '../placement/pod-level.ts'
 
 /** What a NUMA node has of one kind of memory: "memory", or huge pages of a size. */
 export interface MemorySize {
@@ -62,9 +63,11 @@ export function toMachineMemory(policy: MemoryPolicy, assignments: MemoryAssignm
   return machine
 }
 
-/** Sorted, so that the same assignments always come out the same. */
+/** Sorted, so that the same assignments always come out the same. Where a pod has memory as a whole, that is all its containers have. */
 function listBlocks(assignments: MemoryAssignmentTable): readonly MemoryBlock[] {
-  return sortEntries(assignments).flatMap(([, containers]) => sortEntries(containers).flatMap(([, blocks]) => blocks))
+  return sortEntries(assignments).flatMap(
+    ([, containers]) => containers.get(WHOLE_POD) ?? sortEntries(containers).flatMap(([, blocks]) => blocks),
+  )
 }
 
 export function sortEntries<T>(entries: Iterable<readonly [string, T]>): readonly (readonly [string, T])[] {

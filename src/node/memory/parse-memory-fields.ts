@@ -30,6 +30,8 @@ export interface MemoryFields {
   readonly machineState: ReadonlyMap<string, NodeFields>
   /** By pod and container. */
   readonly entries: ReadonlyMap<string, ReadonlyMap<string, readonly BlockFields[]>>
+  /** What pods have as a whole. */
+  readonly podEntries: ReadonlyMap<string, readonly BlockFields[]>
   readonly checksum: number
 }
 
@@ -41,6 +43,9 @@ export function parseMemoryFields(text: string): MemoryFields {
     machineState: mapValues(toMap(fields.get('machineState'), 'machineState'), toNode),
     entries: mapValues(toMap(fields.get('entries') ?? {}, 'entries'), (containers) =>
       mapValues(toMap(containers, 'containers'), (blocks) => toList(blocks, 'blocks').map(toBlock)),
+    ),
+    podEntries: mapValues(toMap(fields.get('podEntries') ?? {}, 'podEntries'), (entry) =>
+      toList(toMap(entry, 'podEntries').get('memoryBlocks') ?? [], 'memoryBlocks').map(toBlock),
     ),
     checksum: toWhole(fields.get('checksum'), 'checksum'),
   }

@@ -4,7 +4,12 @@ import type { MemoryBlock } from './memory-state.ts'
 import type { PodMemory } from './pod-memory.ts'
 
 /** How the file of this policy reads. */
-export const UNPLACED_STATE = formatMemoryStateFile({ policyName: 'None', machine: new Map(), assignments: new Map() })
+export const UNPLACED_STATE = formatMemoryStateFile({
+  policyName: 'None',
+  machine: new Map(),
+  assignments: new Map(),
+  podLevel: false,
+})
 
 /** The policy "None": every container may use the memory of every node. */
 export class UnplacedMemory implements PodMemory {

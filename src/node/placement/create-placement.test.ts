@@ -4,7 +4,7 @@ import { createContainer, createPod } from '../../../test/builders/create-pod.ts
 import { createPlacementPolicy, showAffinity, toHints } from '../../../test/builders/placement-hints.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { createPlacement } from './create-placement.ts'
-import type { HintProvider } from './hint-provider.ts'
+import type { HintProvider, PlacementAffinity } from './hint-provider.ts'
 import type { PlacementPolicy } from './placement-policy.ts'
 
 const POD = createPod({
@@ -13,6 +13,11 @@ const POD = createPod({
     initContainers: [createContainer({ name: 'init' })],
     containers: [createContainer({ name: 'a' }), createContainer({ name: 'b' })],
   },
+})
+const OWN = { cpu: '2', memory: '1Gi' }
+const DIVIDED = createPod({
+  metadata: { uid: 'p' },
+  spec: { ...POD.spec, resources: { requests: OWN, limits: OWN } },
 })
 const NO_PLACE = {
   reason: 'TopologyAffinityError',
@@ -38,7 +43,7 @@ function createProvider(
   }
 }
 
-function place(policy: PlacementPolicy | undefined, create: (asked: string[]) => readonly HintProvider[]) {
+function place(policy: PlacementPolicy | undefined, create: (asked: string[]) => readonly HintProvider[], pod = POD) {
   const asked: string[] = []
   const counted: string[] = []
   const placement = createPlacement({
@@ -50,7 +55,7 @@ function place(policy: PlacementPolicy | undefined, create: (asked: string[]) =>
     },
     clock: new FakeClock(),
   })
-  return { rejection: placement.admit(POD), asked, counted }
+  return { rejection: placement.admit(pod), asked, counted }
 }
 
 describe('createPlacement()', () => {
@@ -128,4 +133,35 @@ describe('createPlacement()', () => {
     assert.deepEqual(rejection, { reason: 'Full', message: 'cpu' })
     assert.deepEqual(counted, ['failed 0'])
   })
+
+  test('by pod: one with resources of its own gets them at once from those who can', () => {
+    const policy = createPlacementPolicy('restricted', 2, { scope: 'pod', podLevel: true })
+    const create = (asked: string[]) => [
+      createProvider('gpu', asked, { pod: '1!' }),
+      {
+        ...createProvider('cpu', asked, { pod: '0! 1! 0,1' }),
+        allocatePod: (_: unknown, affinity: PlacementAffinity) => void asked.push(`cpu pod ${showAffinity(affinity)}`),
+      },
+    ]
+    assert.deepEqual(place(policy, create, DIVIDED).asked, ['gpu init 1!', 'gpu a 1!', 'gpu b 1!', 'cpu pod 1!'])
+    assert.equal(place(policy, create).asked.includes('cpu pod 1!'), false, 'other pods do not')
+    assert.equal(place({ ...policy, podLevel: false }, create, DIVIDED).asked.includes('cpu pod 1!'), false)
+    const byContainer = place({ ...policy, scope: 'container' }, create, DIVIDED)
+    assert.equal(byContainer.asked.includes('cpu pod 1!'), false)
+  })
+
+  for (const [scope, message] of [
+    ['pod', 'Pod Scope pod with pod-level resources failed admission under pod-scope topology manager'],
+    ['container', 'Pod Scope pod with pod-level resources failed admission with a container-level topology manager'],
+  ] as const) {
+    test(`by ${scope}: says so when one with resources of its own has no place`, () => {
+      const policy = createPlacementPolicy('single-numa-node', 2, { scope, podLevel: true })
+      const { rejection } = place(
+        policy,
+        (asked) => [createProvider('gpu', asked, { pod: '0,1!', init: '0,1!' })],
+        DIVIDED,
+      )
+      assert.deepEqual(rejection, { ...NO_PLACE, message })
+    })
+  }
 })

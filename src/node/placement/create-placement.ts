@@ -5,6 +5,7 @@ import type { PlacementMetrics } from '../../metrics/placement-metrics.ts'
 import { computeAffinity, isAdmitted } from './compute-affinity.ts'
 import type { HintProvider, PlacementAffinity, PlacementHints, PlacementRejection } from './hint-provider.ts'
 import type { PlacementPolicy } from './placement-policy.ts'
+import { hasPodResources } from '../../model/resources/has-pod-resources.ts'
 
 export interface PlacementDeps {
   /** Undefined when each provider gives what it has, wherever that is. */
@@ -18,6 +19,11 @@ export interface PlacementDeps {
 const NO_PLACE: PlacementRejection = {
   reason: 'TopologyAffinityError',
   message: 'Resources cannot be allocated with Topology locality',
+}
+/** The same for pods with resources of their own, by scope. */
+const NO_WHOLE_PLACE = {
+  container: 'Pod Scope pod with pod-level resources failed admission with a container-level topology manager',
+  pod: 'Pod Scope pod with pod-level resources failed admission under pod-scope topology manager',
 }
 const ANYWHERE: PlacementAffinity = { nodes: undefined, preferred: false }
 
@@ -50,25 +56,34 @@ function placeAnywhere(pod: Pod, providers: readonly HintProvider[]): PlacementR
 
 function place(pod: Pod, deps: PlaceDeps): PlacementRejection | undefined {
   const { policy, providers } = deps
+  const isWhole = policy.podLevel && hasPodResources(pod)
+  const noPlace = isWhole ? { ...NO_PLACE, message: NO_WHOLE_PLACE[policy.scope] } : NO_PLACE
   if (policy.scope === 'container')
     return firstRejection(listContainers(pod), (container) =>
       align(
         providers.map((provider) => provider.hints(pod, container)),
-        deps,
+        { ...deps, noPlace },
         (affinity) => allocate(providers, { pod, container, affinity }),
       ),
     )
+  const giveAll = (provider: HintProvider, affinity: PlacementAffinity) =>
+    provider.allocatePod === undefined
+      ? firstRejection(listContainers(pod), (container) => provider.allocate(pod, container, affinity))
+      : provider.allocatePod(pod, affinity)
   return align(
     providers.map((provider) => provider.podHints(pod)),
-    deps,
-    (affinity) => firstRejection(listContainers(pod), (container) => allocate(providers, { pod, container, affinity })),
+    { ...deps, noPlace },
+    (affinity) =>
+      isWhole
+        ? firstRejection(providers, (provider) => giveAll(provider, affinity))
+        : firstRejection(listContainers(pod), (container) => allocate(providers, { pod, container, affinity })),
   )
 }
 
 /** Gives by one affinity, if there is one that the policy admits. */
 function align(
   hints: readonly PlacementHints[],
-  { policy, metrics }: PlaceDeps,
+  { policy, metrics, noPlace }: PlaceDeps & { readonly noPlace: PlacementRejection },
   give: (affinity: PlacementAffinity) => PlacementRejection | undefined,
 ): PlacementRejection | undefined {
   const affinity = computeAffinity(policy, hints)
@@ -78,7 +93,7 @@ function align(
   }
   if (!isAdmitted(policy, affinity)) {
     count(false)
-    return NO_PLACE
+    return noPlace
   }
   const rejection = give(affinity)
   if (rejection === undefined) count(true)

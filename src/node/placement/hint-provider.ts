@@ -39,6 +39,11 @@ export interface HintProvider {
   podHints(pod: Pod): PlacementHints
   /** Why the allocation is rejected; undefined when the container has it now, had it already, or needs none. */
   allocate(pod: Pod, container: Container, affinity: PlacementAffinity): PlacementRejection | undefined
+  /**
+   * The same for all that a pod with resources of its own is to have at once. Providers without it know containers only, and are asked for
+   * each of them.
+   */
+  allocatePod?(pod: Pod, affinity: PlacementAffinity): PlacementRejection | undefined
   /** Takes back all that the pod has: it does not run here after all, or has gone. */
   release(uid: PodUid): void
 }

@@ -10,6 +10,8 @@ export interface PlacementPolicy {
   readonly kind: 'best-effort' | 'restricted' | 'single-numa-node'
   /** What gets one affinity: each container, or the whole pod. */
   readonly scope: 'container' | 'pod'
+  /** Pods with resources of their own are placed by those. */
+  readonly podLevel: boolean
   /** Of as many nodes, those that are nearest to each other, not those with the lowest numbers. */
   readonly preferClosest: boolean
   /** In the order of their numbers. */

@@ -19,7 +19,7 @@ describe('toPlacementPolicy()', () => {
         { topologyManagerPolicy: 'restricted', topologyManagerScope: 'pod', topologyManagerPolicyOptions: options },
         nodes,
       ),
-      { kind: 'restricted', scope: 'pod', preferClosest: true, nodes },
+      { kind: 'restricted', scope: 'pod', podLevel: false, preferClosest: true, nodes },
     )
   })
 

@@ -8,7 +8,7 @@ const MOST_NODES = 16
 
 /** The topology policy on this machine; undefined for "none". Fails on machines that it was not made for. */
 export function toPlacementPolicy(
-  { config }: Pick<Settings, 'config'>,
+  { config, gates }: Pick<Settings, 'config' | 'gates'>,
   nodes: readonly Pick<NumaNode, 'id' | 'distances'>[],
 ): PlacementPolicy | undefined {
   const { topologyManagerPolicy: kind, topologyManagerScope: scope, topologyManagerPolicyOptions: options } = config
@@ -20,5 +20,5 @@ export function toPlacementPolicy(
   const preferClosest = parseGoBool(options['prefer-closest-numa-nodes'] ?? 'false')
   if (preferClosest && nodes.some(({ distances }) => distances.size < nodes.length))
     throw new Error(`${what} with prefer-closest-numa-nodes: expected distances of all NUMA nodes from the kernel`)
-  return { kind, scope, preferClosest, nodes }
+  return { kind, scope, podLevel: gates.enabled('PodLevelResourceManagers'), preferClosest, nodes }
 }

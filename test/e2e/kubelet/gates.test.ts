@@ -13,6 +13,7 @@ describe('an agent with other feature gates than usual, on a real runtime', () =
         featureGates: {
           CRIListStreaming: true,
           LoggingAlphaOptions: true,
+          NativeHistograms: true,
           PLEGOnDemandRelist: false,
           PodAndContainerStatsFromCRI: true,
           PodLevelResourceManagers: true,
@@ -37,15 +38,17 @@ describe('an agent with other feature gates than usual, on a real runtime', () =
   test('says at the start what has no effect, and shows what holds', async () => {
     const said = await node.waitFor('the log', async () => {
       const log = (await node.agent.log()).join('\n')
-      return log.includes('node registered') || log.includes('PodLevelResourceManagers') ? log : undefined
+      return log.includes('node registered') || log.includes('NativeHistograms') ? log : undefined
     })
-    assert.match(said, /^W.*Feature gate PodLevelResourceManagers=true has no effect: /m)
+    assert.match(said, /^W.*Feature gate NativeHistograms=true has no effect: /m)
     const { body } = await node.lab.network.get(METRICS)
     const enabled = (name: string) =>
       new RegExp(`^kubernetes_feature_enabled\\{name="${name}",stage="\\w*"\\} (\\d)$`, 'm').exec(body)?.[1]
     assert.deepEqual(
-      ['PodLevelResourceManagers', 'EventedPLEG', 'CRIListStreaming', 'PLEGOnDemandRelist'].map(enabled),
-      ['0', '1', '1', '0'],
+      ['NativeHistograms', 'PodLevelResourceManagers', 'EventedPLEG', 'CRIListStreaming', 'PLEGOnDemandRelist'].map(
+        enabled,
+      ),
+      ['0', '1', '1', '1', '0'],
     )
     assert.match(body, /^kubelet_metrics_provider\{provider="cri"\} 1$/m)
   })

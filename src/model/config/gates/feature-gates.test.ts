@@ -108,7 +108,7 @@ describe('resolveFeatureGates()', () => {
       assert.ok(!held.some((text) => text.includes('no effect')), name)
     }
     const { warnings } = resolveFeatureGates({ AllAlpha: true })
-    assert.ok(warnings.some((text) => text.startsWith('Feature gate PodLevelResourceManagers=true has no effect')))
+    assert.ok(warnings.some((text) => text.startsWith('Feature gate NativeHistograms=true has no effect')))
     assert.ok(!warnings.some((text) => text.includes('EventedPLEG')), 'what holds anyway needs no word')
   })
 })

@@ -26,10 +26,6 @@ export const GATES_WITHOUT_EFFECT: Readonly<Partial<Record<FeatureGate, FixedFea
     why: 'events of the runtime are always used where it has them, and a relist finds what they miss',
   },
   NativeHistograms: { isOn: false, why: 'histograms have the buckets that they always had' },
-  PodLevelResourceManagers: {
-    isOn: false,
-    why: 'CPUs and memory of their own are given to containers only, by the requests of each',
-  },
   RelaxedDNSSearchValidation: { isOn: true, why: STATIC_PODS },
   RelaxedEnvironmentVariableValidation: { isOn: true, why: STATIC_PODS },
   StrictIPCIDRValidation: { isOn: true, why: STATIC_PODS },

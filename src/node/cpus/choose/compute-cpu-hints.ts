@@ -3,11 +3,13 @@ import type { Container } from '../../../model/generated/core-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { computeNumaSets } from '../../placement/compute-numa-sets.ts'
 import type { NumaSet, PlacementHint, PlacementHints } from '../../placement/hint-provider.ts'
-import { computeUsableCpus } from '../compute-container-cpus.ts'
+import { isPlacedWhole } from '../../placement/pod-level.ts'
+import { computeUsableCpus, toUsable } from '../compute-container-cpus.ts'
 import type { CpuSituation, UsableCpus } from '../compute-container-cpus.ts'
 import { computePodExclusiveCount } from './compute-exclusive-count.ts'
+import { findEmptyCpuPool } from './compute-whole-pod-cpus.ts'
 import type { CpuPolicy } from '../cpu-policy.ts'
-import { allCpus, groupCpus, wholeCores } from '../cpu-topology.ts'
+import { allCpus, groupCpus } from '../cpu-topology.ts'
 
 /** Where a container can get its CPUs; a container that has CPUs gets a hint for just those. */
 export function computeContainerCpuHints(pod: Pod, container: Container, situation: CpuSituation): PlacementHints {
@@ -20,13 +22,14 @@ export function computeContainerCpuHints(pod: Pod, container: Container, situati
 
 /** The same for all CPUs that containers of a pod have for themselves at one time. */
 export function computePodCpuHints(pod: Pod, { policy, state, held }: CpuSituation): PlacementHints {
-  const count = computePodExclusiveCount(pod)
+  const { podLevel } = policy.options
+  const count = computePodExclusiveCount(pod, podLevel)
   if (count === 0) return new Map()
+  if (isPlacedWhole(pod, podLevel) && findEmptyCpuPool(pod, policy) !== undefined) return new Map([['cpu', []]])
   const own = new Set([...(state.assignments.get(pod.metadata.uid)?.values() ?? [])].flatMap((cpus) => [...cpus]))
   if (own.size >= count) return new Map([['cpu', hintsOfOwn(policy, count, own)]])
   const free = state.shared.difference(policy.reserved).difference(held)
-  const usable = policy.options.fullCoresOnly ? wholeCores(policy.topology, free) : free
-  return new Map([['cpu', computeCpuHints(policy, { count, free: usable, reusable: own })]])
+  return new Map([['cpu', computeCpuHints(policy, { count, free: toUsable(policy, free), reusable: own })]])
 }
 
 function hintsOfOwn(policy: CpuPolicy, count: number, own: CpuSet): readonly PlacementHint[] {

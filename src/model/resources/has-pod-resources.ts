@@ -1,4 +1,4 @@
-import type { Pod } from '../../model/pod/pod.ts'
+import type { Pod } from '../pod/pod.ts'
 
 /** Does the pod set CPU or memory resources of its own? Then its containers share them. */
 export function hasPodResources({ spec }: Pod): boolean {
