@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createFakeObjects } from '../../../test/fakes/fake-objects.ts'
 import { ApiError } from '../api-error.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import { admitDeclaredFeatures } from './admit-declared-features.ts'
+import { admitDeclaredFeatures, admitUsersInHostNetwork } from './admit-declared-features.ts'
 
 const POD_LEVEL = 'InPlacePodLevelResourcesVerticalScaling'
 const objects = createFakeObjects({
@@ -46,4 +46,32 @@ describe('admitDeclaredFeatures()', () => {
     ['a removed pod', judge(podOn('old', '1'), undefined), undefined],
   ]
   for (const [name, found, expected] of rows) test(name, () => assert.equal(found, expected))
+})
+
+describe('admitUsersInHostNetwork()', () => {
+  const podWith = (spec: object) =>
+    ({ metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec: { containers: [], ...spec } }) as ApiObject
+  const able = createFakeObjects({
+    nodes: [{ metadata: { name: 'n' }, status: { declaredFeatures: ['UserNamespacesHostNetworkSupport'] } }],
+  })
+  const both = podWith({ hostNetwork: true, hostUsers: false })
+  const rows: readonly (readonly [string, ApiObject | undefined, ApiObject, typeof objects, string | undefined])[] = [
+    ['a new pod, and no node that can run it', undefined, both, objects, 'spec.hostNetwork: Forbidden: not together'],
+    ['a new pod, and a node that can', undefined, both, able, undefined],
+    ['a pod that is there already', both, both, objects, undefined],
+    ['a new pod in the network of the node', undefined, podWith({ hostNetwork: true }), objects, undefined],
+    ['a new pod with users of its own', undefined, podWith({ hostUsers: false }), objects, undefined],
+  ]
+  for (const [name, before, after, view, expected] of rows)
+    test(name, () => {
+      const judge = () =>
+        admitUsersInHostNetwork({ key: { resource: 'pods', namespace: 'n', name: 'p' }, before, after }, view)
+      if (expected === undefined) return judge()
+      assert.throws(judge, (error) => {
+        assert.ok(error instanceof ApiError)
+        assert.equal(error.status.code, 422)
+        assert.ok(error.message.includes(expected), error.message)
+        return true
+      })
+    })
 })

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { admitChange } from '../auth/admit-change.ts'
 import { admitMirrorPod } from '../auth/admit-mirror-pod.ts'
 import type { StaticPods } from '../auth/admit-mirror-pod.ts'
-import { admitDeclaredFeatures } from '../auth/admit-declared-features.ts'
+import { admitDeclaredFeatures, admitUsersInHostNetwork } from '../auth/admit-declared-features.ts'
 import { createApiAuthenticator } from '../auth/create-api-authenticator.ts'
 import type { Authenticator } from '../auth/create-api-authenticator.ts'
 import { createReviewers } from '../auth/create-reviewers.ts'
@@ -80,6 +80,7 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
       const objects = createObjectReader(view)
       admitChange(user, change, { objects })
       admitDeclaredFeatures(change, objects)
+      admitUsersInHostNetwork(change, objects)
     },
     admitNew: (user, resource, object, signal) => admitMirrorPod(user, resource, object, { staticPods, clock }, signal),
   }

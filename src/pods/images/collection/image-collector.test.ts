@@ -120,6 +120,25 @@ describe('ImageCollector', () => {
     assert.equal(remaining.length, 1)
   })
 
+  test('skips an image without an id, and says so', async () => {
+    const [a] = images.list()
+    assert.ok(a)
+    const spec = { image: '', runtimeHandler: 'vm', annotations: {}, userSpecifiedImage: '', imageRef: '' }
+    const removed: unknown[] = []
+    const calls = {
+      status: async () => ({ info: {}, runtimeHandlers: [] }),
+      listImages: async () => ({ images: [{ ...a, id: '', spec }, a] }),
+      listContainers: async () => ({ containers: [] }),
+      removeImage: async ({ image }: { image?: object }) => (removed.push(image), {}),
+    }
+    const collector = makeCollector({ calls: calls as unknown as ImageCollectorDeps['calls'], byHandler: true })
+    await collector.observe(never)
+    await clock.advance(200_000)
+    await collector.collectUnused(never)
+    assert.deepEqual(removed, [{ image: a.id, runtimeHandler: '' }])
+    assert.deepEqual(events, ['Warning InvalidImageID ImageID is not valid, skipping, image: ,vm'])
+  })
+
   test('counts the copies of an image apart that a runtime keeps for each handler', async () => {
     const [a] = images.list()
     assert.ok(a)

@@ -125,9 +125,14 @@ export class ImageCollector {
 
   /** The bytes that were freed. An image that cannot be removed is logged and left. */
   async #remove({ images, image, now, reason }: Removal, signal: AbortSignal): Promise<number> {
-    const { calls, metrics, log } = this.#deps
+    const { calls, events, metrics, log } = this.#deps
     const { id, runtimeHandler, sizeBytes } = image
     const key = imageKey(image)
+    if (id === '') {
+      const message = `ImageID is not valid, skipping, image: ${key}`
+      events.record({ type: 'Warning', reason: 'InvalidImageID', message })
+      return 0
+    }
     // A pod that asked for it since the pass began relies on it.
     if (!images.has(key) || this.#uses.notedAt(image) >= now) return 0
     try {

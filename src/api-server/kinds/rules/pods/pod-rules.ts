@@ -13,6 +13,8 @@ type StoredPod = ObjectOf<Pod>
 
 const DEFAULT_SCHEDULER = 'default-scheduler'
 const DEFAULT_GRACE_SECONDS = 30
+// What nodes declare decides about it, in admitUsersInHostNetwork().
+const RULES = { userNamespacesHostNetwork: true }
 
 /** Pods: what the API server and the scheduler of a cluster would decide about them. */
 export const podRules: ResourceRules<StoredPod> = {
@@ -44,7 +46,7 @@ export const podRules: ResourceRules<StoredPod> = {
     return seconds < 0 ? 1 : seconds
   },
 
-  validate: (pod) => validatePod({ ...pod, spec: specOf(pod) }),
+  validate: (pod) => validatePod({ ...pod, spec: specOf(pod) }, undefined, RULES),
   validateUpdate: (pod, before) => {
     if (sameValue(pod.spec, before.spec)) return []
     return [...validatePodUpdate(specOf(pod), specOf(before)), ...validateExistingPod(pod)]
@@ -72,7 +74,7 @@ export function bindPod(pod: StoredPod, nodeName: string, now: string): StoredPo
 
 /** The rules of a pod that may have got ephemeral containers since it was made. */
 export function validateExistingPod(pod: StoredPod): readonly Violation[] {
-  return validatePod({ ...pod, spec: specOf(pod) }).filter(
+  return validatePod({ ...pod, spec: specOf(pod) }, undefined, RULES).filter(
     ({ path, rule }) => path.toString() !== 'spec.ephemeralContainers' || !rule.startsWith('Forbidden'),
   )
 }
