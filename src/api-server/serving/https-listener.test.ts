@@ -9,6 +9,7 @@ import { constants, connect as connectHttp2 } from 'node:http2'
 import type { ClientHttp2Session } from 'node:http2'
 import { setImmediate } from 'node:timers/promises'
 import { connect } from 'node:tls'
+import { halfOpenClients, lifeOf, SHORT_DEADLINES } from '../../../test/fixtures/half-open-clients.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { systemClock } from '../../base/async/clock.ts'
@@ -161,4 +162,21 @@ describe('HttpsListener', () => {
       assert.equal(clock.sleeping, 0)
     })
   }
+})
+
+describe('a client that begins and does not go on', () => {
+  const clients = {
+    ...halfOpenClients,
+    'speaks HTTP/2 and asks for nothing': (port: number) => {
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+      socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+      socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+      return socket
+    },
+  }
+  for (const [name, begin] of Object.entries(clients))
+    test(`${name}: its connection ends in time`, async (t) => {
+      const { port } = await start(t, { deadlines: SHORT_DEADLINES })
+      assert.ok((await lifeOf(begin(port))) < 3000)
+    })
 })

@@ -9,6 +9,7 @@ import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { ANONYMOUS_USER } from '../auth/user-names.ts'
 import { ClientConnections } from '../../protocols/streams/client-connections.ts'
+import type { ConnectionDeadlines } from '../../protocols/streams/connection-limits.ts'
 import type { ClientCredentials } from '../auth/create-api-authenticator.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import type { RequestUser } from '../kinds/resource.ts'
@@ -27,11 +28,12 @@ export interface ListenerDeps {
   /** The authority that signs the certificates of clients, in PEM form. */
   readonly authorityPem: string
   readonly certificate: KeyedCertificate
+  readonly deadlines?: ConnectionDeadlines | undefined
   readonly clock: Clock
   readonly log: Logger
 }
 
-// A node's clients need a few dozen. One in its handshake costs some 15 kB.
+// A node's clients need a few dozen. One in its handshake costs up to 45 kB, most of it in OpenSSL.
 const LIMITS = { all: 500, strangers: 100 }
 // What is being answered gets this long when the server ends.
 const STOP_MS = 700
@@ -47,7 +49,7 @@ export class HttpsListener {
   constructor(deps: ListenerDeps) {
     this.#deps = deps
     this.#certificatePem = deps.certificate.certificatePem
-    this.#server = createSecureServer({ secrets: secretsOf(deps, deps.certificate), clock: deps.clock })
+    this.#server = createSecureServer({ ...deps, secrets: secretsOf(deps, deps.certificate) })
     this.#server.on('request', (request: ServedRequest, response: ServedResponse) => {
       if (this.#isClosing && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
       void serveRequest(deps.api, (each) => this.#authenticate(each), request, response)

@@ -4,12 +4,12 @@ import { computeConnectionLimits } from './compute-connection-limits.ts'
 
 test('computeConnectionLimits() leaves half of the descriptors to the agent, whatever clients do', () => {
   const rows = [
-    [1_000_000, 4000, 1000],
+    [1_000_000, 4000, 250],
     [1024, 128, 32],
     [256, 32, 8],
     [16, 4, 4],
   ] as const
   for (const [openFiles, all, strangers] of rows)
     assert.deepEqual(computeConnectionLimits(openFiles), { all, strangers }, `${openFiles} files`)
-  assert.deepEqual(computeConnectionLimits(Number.POSITIVE_INFINITY), { all: 4000, strangers: 1000 })
+  assert.deepEqual(computeConnectionLimits(Number.POSITIVE_INFINITY), { all: 4000, strangers: 250 })
 })

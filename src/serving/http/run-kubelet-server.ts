@@ -6,7 +6,8 @@ import type { SecureContextOptions } from 'node:tls'
 import { FatalError } from '../../base/async/abort-errors.ts'
 import { clearHandshakeFaults } from '../../base/builtin/clear-handshake-faults.ts'
 import { ClientConnections } from '../../protocols/streams/client-connections.ts'
-import type { ConnectionLimits } from '../../protocols/streams/connection-limits.ts'
+import { toServerTimeouts } from '../../protocols/streams/connection-limits.ts'
+import type { ConnectionDeadlines, ConnectionLimits } from '../../protocols/streams/connection-limits.ts'
 import type { Admit } from './admission.ts'
 import { listenOnPort } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
@@ -40,12 +41,10 @@ export interface KubeletServerDeps extends Omit<RequestServerDeps, 'type'>, Omit
   readonly clientCa: Replaceable<string> | undefined
   readonly tls: TlsSettings
   readonly limits: ConnectionLimits
+  readonly deadlines?: ConnectionDeadlines | undefined
 }
 
-const HANDSHAKE_MS = 10_000
-const HEADERS_MS = 30_000
-const REQUEST_MS = 4 * 3_600_000
-const IDLE_MS = 90_000
+const DEADLINES = { handshakeMs: 10_000, headersMs: 30_000, requestMs: 4 * 3_600_000, idleMs: 90_000 }
 // Commands come in the address, so this is larger than usual; smaller than the megabyte of the Go kubelet, since strangers may send it.
 const MAX_HEADER_BYTES = 256 * 1024
 
@@ -87,17 +86,16 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
 }
 
 function createKubeletServer(deps: KubeletServerDeps, requests: RequestServer): Server {
+  const deadlines = deps.deadlines ?? DEADLINES
   return createServer({
     ...toSecrets(deps),
     ALPNProtocols: ['http/1.1'],
     requestCert: deps.clientCa !== undefined,
     // Who has none, or a bad one, may still have a token.
     rejectUnauthorized: false,
-    handshakeTimeout: HANDSHAKE_MS,
+    ...toServerTimeouts(deadlines),
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
-    keepAliveTimeout: IDLE_MS,
+    keepAliveTimeout: deadlines.idleMs,
     insecureHTTPParser: false,
     shouldUpgradeCallback: (request) => requests.wantsUpgrade(request),
   })

@@ -28,6 +28,7 @@ export interface AnsweringDeps extends Pick<RequestServerDeps, 'routes' | 'metri
 
 const MAX_HEADER_BYTES = 16 * 1024
 const REQUEST_TIMEOUT_MS = 30_000
+const CHECK_MS = 5000
 const IDLE_MS = 90_000
 
 /** Serves without encryption to every client until the signal aborts. */
@@ -65,6 +66,7 @@ export function createPlainServer(deps: AnsweringDeps, signal: AbortSignal) {
     maxHeaderSize: MAX_HEADER_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: IDLE_MS,
     shouldUpgradeCallback: () => false,
   })

@@ -7,6 +7,7 @@ import * as fc from 'fast-check'
 import type { Route } from '../../../src/serving/http/route.ts'
 import { sendText } from '../../../src/serving/http/send-answer.ts'
 import { CLIENT_AUTH, createTestCertificate } from '../../builders/create-test-authority.ts'
+import { halfOpenClients, lifeOf, SHORT_DEADLINES } from '../../fixtures/half-open-clients.ts'
 import { startKubeletServer } from './start-kubelet-server.ts'
 import type { ServerUnderTest } from './start-kubelet-server.ts'
 
@@ -119,4 +120,12 @@ describe('hostile traffic', () => {
     }
     assert.equal((await server.ask('/pods', credentials)).status, 200)
   })
+})
+
+describe('a client that begins and does not go on', () => {
+  for (const [name, begin] of Object.entries(halfOpenClients))
+    test(`${name}: its connection ends in time`, async (t) => {
+      const server = await startKubeletServer(t, { routes, deadlines: SHORT_DEADLINES })
+      assert.ok((await lifeOf(begin(server.port))) < 3000)
+    })
 })

@@ -45,6 +45,7 @@ export interface ServerOptions {
   readonly withoutCertificate?: boolean
   readonly readsUid?: boolean
   readonly limits?: KubeletServerDeps['limits']
+  readonly deadlines?: KubeletServerDeps['deadlines']
 }
 
 /** The kubelet's server on a free port, with real TLS and certificates made for the test. */
@@ -107,6 +108,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
       },
       clientCa: authorities,
       limits: options.limits ?? { all: 400, strangers: 100 },
+      deadlines: options.deadlines,
       tls: { minVersion: 'TLSv1.2', ...options.tls },
       audit: (entry) => audits.push(entry),
       metrics: { requestStarted: (labels) => requests.push(labels), requestEnded: () => (ended += 1) },
