@@ -14,7 +14,7 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'directories/logs/log-files.ts': 'logs of containers, rotated',
   'directories/pod-files.ts':
     'hosts files, which containers have mounted: written in place; termination messages of containers',
-  'directories/stats-files.ts': 'a termination message that is too large is emptied',
+  'directories/logs/cut-file.ts': 'a termination message that is too large is emptied',
   'directories/logs/truncate-log.ts': 'logs of deckhand',
   'directories/volume-files.ts':
     'an empty file marks an emptyDir that is complete: without it, after a power cut, its group is set again',

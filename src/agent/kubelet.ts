@@ -15,6 +15,7 @@ import { openPods } from './open-pods.ts'
 import { openRuntime } from './open-runtime.ts'
 import { openServing } from './open-serving.ts'
 import { openSources } from './open-sources.ts'
+import { listMessageFolders } from '../pods/logs/list-logs.ts'
 import { reportRunOnce } from '../pods/sync/report/run-once.ts'
 
 /** The agent, run until the signal aborts. Resolves to the exit code of a run that ends by itself (--runonce). */
@@ -80,6 +81,7 @@ function createListeners({ runtime, devices, node, pods, sources, statusWakeup }
   return {
     podObserved(uid) {
       pods.workers.observed(uid)
+      pods.terminationLogs.observe(uid, listMessageFolders(runtime.observer.get(uid)))
       devices.placement.wake()
     },
     objectsChanged(uid) {

@@ -12,6 +12,7 @@ import type { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
 import { KUBERNETES_NAMESPACE } from '../protocols/cri/containerd-events.ts'
 import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
 import { logFiles } from '../system/directories/logs/log-files.ts'
+import type { TerminationLogs } from '../system/directories/logs/termination-logs.ts'
 import type { ProcessIdentity } from '../system/processes/process-identity.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
@@ -30,6 +31,7 @@ interface UpkeepParts {
   readonly files: Parameters<typeof reportResolverFaults>[0]
   readonly volumeStats: VolumeStats
   readonly stats: StatsOpener
+  readonly terminationLogs: TerminationLogs
 }
 
 /** What keeps a node with pods in order: it begins when pods are being looked after. */
@@ -39,12 +41,13 @@ export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints)
   const { config } = settings
   const { calls, observer, registry } = runtime
   const { nodeEvents } = membership
-  const { workers, images, files, volumeStats, stats } = parts
+  const { workers, images, files, volumeStats, stats, terminationLogs } = parts
   return [
     { name: 'resolver check', run: () => reportResolverFaults(files, node.podSettings.sandbox.dns, nodeEvents) },
     { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
     { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
     { name: 'forgotten shims', run: (s) => collectForgottenShims(stages, s) },
+    { name: 'termination logs', run: (s) => terminationLogs.run(s) },
     { name: 'volume stats', run: (s) => volumeStats.run(s) },
     {
       name: 'log rotation',

@@ -24,6 +24,7 @@ import { joinInjections } from '../pods/sync/start/join-injections.ts'
 import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
 import type { Volumes } from '../pods/volumes/volumes.ts'
 import { httpGet } from '../protocols/http/http-get.ts'
+import { TerminationLogs } from '../system/directories/logs/termination-logs.ts'
 import type { Hints } from './hub.ts'
 import { listUpkeep } from './list-upkeep.ts'
 import type { Base } from './open-base.ts'
@@ -194,7 +195,8 @@ export async function openPods(stages: Stages, hub: Hints) {
     tasks,
   )
   const { volumeStats } = storage
-  const stats = new StatsOpener({ ...base, runtime, volumes: () => volumeStats.usages() }, tasks)
+  const terminationLogs = base.resources.use(new TerminationLogs({ clock, log }))
+  const stats = new StatsOpener({ ...base, runtime, volumes: () => volumeStats.usages(), terminationLogs }, tasks)
   const loops: readonly Loop[] = [
     { name: 'finished pods', run: (s) => journal.run(clock, s) },
     { name: 'remains of pods', run: (s) => remains.run(s) },
@@ -207,7 +209,7 @@ export async function openPods(stages: Stages, hub: Hints) {
       },
     },
   ]
-  const lateLoops = listUpkeep(stages, { workers, images, files, volumeStats, stats }, hub)
+  const lateLoops = listUpkeep(stages, { workers, images, files, volumeStats, stats, terminationLogs }, hub)
   return {
     ...storage,
     workers,
@@ -218,6 +220,7 @@ export async function openPods(stages: Stages, hub: Hints) {
     userNamespaces,
     resizes,
     stats,
+    terminationLogs,
     /** True for a new pod that only what is known of the node is against. */
     wantsFreshNode: (pod: Pod) => !registry.knows(pod.metadata.uid) && wantsFreshNode(pod),
     loops,

@@ -1,6 +1,7 @@
 import { nextTurn } from '../../base/async/next-turn.ts'
 import type { CriResponse } from '../../protocols/cri/cri-methods.ts'
 import type { TreeUsage } from '../../system/files/file-usage.ts'
+import { MOST_MESSAGE_BYTES } from '../../system/directories/logs/termination-logs.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { StatsDeps } from './stats-deps.ts'
@@ -28,11 +29,12 @@ interface PodDisk {
   readonly volumes: readonly VolumeUsage[]
 }
 
-type DiskDeps = Pick<StatsDeps, 'calls' | 'files' | 'volumes' | 'rootDirectory' | 'podLogsDirectory' | 'log'>
+type DiskDeps = Pick<
+  StatsDeps,
+  'calls' | 'files' | 'volumes' | 'terminationLogs' | 'rootDirectory' | 'podLogsDirectory' | 'log'
+>
 type FileSystemDeps = Pick<StatsDeps, 'calls' | 'files' | 'onSplitDisk' | 'log'>
 
-// Many times what is read of a termination message. Larger ones fill the disk, and no limit of the kernel holds them.
-const MOST_MESSAGE_BYTES = 1024 * 1024
 const NANOS_PER_MS = 1_000_000n
 
 /** Asks the runtime, which counts layers by itself, and lists log folders. What cannot be had is left out. */
@@ -120,15 +122,15 @@ async function readPods(
     const logs = await deps.files.folder(`${deps.podLogsDirectory}/${namespace}_${name}_${uid}`)
     const directory = `${deps.rootDirectory}/pods/${uid}`
     const hosts = await deps.files.file(`${directory}/etc-hosts`)
-    const messages = await deps.files.cutFolder(`${directory}/containers`, MOST_MESSAGE_BYTES)
+    const messages = await readMessages(deps, uid)
     const plugins = await deps.files.folder(`${directory}/plugins`)
-    const own = [logs?.own, hosts, ...treesIn(messages), ...treesIn(plugins)].filter((tree) => tree !== undefined)
+    const own = [logs?.own, hosts, ...messages.values(), ...treesIn(plugins)].filter((tree) => tree !== undefined)
     found.set(uid, {
       own: {
         bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
         inodes: own.reduce((sum, { inodes }) => sum + inodes, 0),
       },
-      messages: messages?.folders ?? new Map(),
+      messages,
       logs: logs?.folders ?? new Map(),
       volumes: (volumes.get(uid) ?? []).map(({ volume, ...usage }) => {
         const { name: volumeName, pvcRef, isLocalEphemeral } = volume
@@ -139,4 +141,19 @@ async function readPods(
     signal.throwIfAborted()
   }
   return found
+}
+
+/** The termination logs, by the name of the container, with what was emptied of them meanwhile. */
+async function readMessages(
+  { files, terminationLogs, rootDirectory }: DiskDeps,
+  uid: PodUid,
+): Promise<ReadonlyMap<string, TreeUsage>> {
+  const path = `${rootDirectory}/pods/${uid}/containers`
+  const folders = (await files.cutFolder(path, MOST_MESSAGE_BYTES))?.folders ?? new Map<string, TreeUsage>()
+  return new Map(
+    [...folders].map(([name, { bytes, inodes }]) => {
+      const emptied = terminationLogs?.takeEmptied(uid, `${path}/${name}`) ?? 0
+      return [name, { bytes: bytes + emptied, inodes }]
+    }),
+  )
 }

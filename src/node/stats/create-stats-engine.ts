@@ -20,6 +20,7 @@ export interface CreateStatsDeps {
     readonly cgroups: CgroupLayout
   }
   readonly volumes: () => readonly MeasuredVolume[]
+  readonly terminationLogs: StatsDeps['terminationLogs']
   readonly rootDirectory: string
   readonly clock: Clock
   readonly log: Logger

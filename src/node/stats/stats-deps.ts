@@ -3,6 +3,7 @@ import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
 import type { FileSystemUsage } from '../../system/files/file-usage.ts'
 import type { StatsFiles } from '../../system/directories/stats-files.ts'
+import type { TerminationLogs } from '../../system/directories/logs/termination-logs.ts'
 import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
@@ -28,6 +29,8 @@ export interface StatsDeps {
   readonly cgroups: CgroupReader
   readonly layout: CgroupLayout
   readonly files: StatsFiles
+  /** Empties termination logs by itself, and knows what they had; undefined where none is watched. */
+  readonly terminationLogs?: Pick<TerminationLogs, 'takeEmptied'> | undefined
   /** Set where a file system of its own for what containers write is not looked for; called when there is one. Parity: the gate KubeletSeparateDiskGC. */
   readonly onSplitDisk?: (() => void) | undefined
   /** Asked for what pods use, in place of their cgroups; undefined where that is not wanted. */

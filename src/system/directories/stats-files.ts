@@ -1,11 +1,11 @@
-import { constants } from 'node:fs'
 import type { StatsFs } from 'node:fs'
-import { lstat, open, readdir, stat, statfs } from 'node:fs/promises'
+import { readdir, stat, statfs } from 'node:fs/promises'
 import { readKernelFile } from '../cgroups/cgroup-reader.ts'
-import { hasCode, unlessAbsent } from '../files/error-codes.ts'
+import { unlessAbsent } from '../files/error-codes.ts'
 import type { FileSystemUsage, TreeUsage } from '../files/file-usage.ts'
 import { countOpenFiles } from './count-open-files.ts'
 import type { OpenFiles } from './count-open-files.ts'
+import { cutFile, measureFile } from './logs/cut-file.ts'
 
 /** What is measured on the disk and in /proc, without a walk and without opening what is not the kernel's. */
 export interface StatsFiles {
@@ -29,7 +29,6 @@ interface FolderUsage {
   readonly folders: ReadonlyMap<string, TreeUsage>
 }
 
-const BLOCK_BYTES = 512
 const NOTHING: TreeUsage = { bytes: 0, inodes: 0 }
 
 export const statsFiles: StatsFiles = {
@@ -42,9 +41,8 @@ export const statsFiles: StatsFiles = {
   file: measureFile,
   cutFolder: (path, mostBytes) =>
     measureFolder(path, async (file) => {
-      const usage = await measureFile(file)
-      if (usage.bytes > mostBytes) await empty(file)
-      return usage
+      const { bytes, inodes } = await cutFile(file, mostBytes)
+      return { bytes, inodes }
     }),
 
   kernelFile: readKernelFile,
@@ -70,23 +68,6 @@ async function filesIn(folder: string, measure: MeasureFile): Promise<TreeUsage>
   let sum = NOTHING
   for (const name of await unlessAbsent(readdir(folder), [])) sum = add(sum, await measure(`${folder}/${name}`))
   return sum
-}
-
-async function measureFile(path: string): Promise<TreeUsage> {
-  const found = await unlessAbsent(lstat(path), undefined)
-  return found === undefined ? NOTHING : { bytes: found.blocks * BLOCK_BYTES, inodes: 1 }
-}
-
-/** A writer that goes on leaves a hole, which takes no room. */
-async function empty(path: string): Promise<void> {
-  const { O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT', 'ELOOP', 'EISDIR', 'ENXIO')) return undefined
-    throw error
-  })
-  if (file === undefined) return
-  await using held = file
-  if ((await held.stat()).isFile()) await held.truncate(0)
 }
 
 function add(a: TreeUsage, b: TreeUsage): TreeUsage {

@@ -95,6 +95,28 @@ describe('a node that runs short', () => {
     )
   })
 
+  test('of nothing bounds what pods without a limit write to their termination logs', async () => {
+    const script =
+      'i=0; while [ $i -lt 60 ]; do dd if=/dev/zero bs=1M count=1 2> /dev/null >> /dev/termination-log; i=$((i + 1)); done; touch /done; sleep 1000'
+    const ready = { exec: { command: ['cat', '/done'] }, periodSeconds: 1 }
+    const container = testContainer('main', script, { readinessProbe: ready })
+    await node.create({ flooder: { automountServiceAccountToken: false, containers: [container] } })
+    const { metadata } = await node.podIs('flooder', 'known', () => true)
+    const kibibytes = async () => {
+      const path = `${node.lab.folder}/kubelet/pods/${metadata.uid}/containers`
+      const { stdout } = await node.lab.runInside(['du', '-sk', path])
+      return Number.parseInt(stdout, 10)
+    }
+    let most = 0
+    await node.waitFor('all to be written', async () => {
+      most = Math.max(most, (await kibibytes()) || 0)
+      const { status } = await node.podIs('flooder', 'known', () => true)
+      return status?.containerStatuses?.[0]?.ready === true
+    })
+    assert.ok(most < 30 * 1024, `${most} KiB`)
+    assert.ok((await kibibytes()) < 2 * 1024)
+  })
+
   test('of disk evicts the pod that takes too much, no other pod, and reports the pressure while it lasts', async () => {
     await node.create({ eater: EATER, innocent: writer(4, { sizeLimit: '8Mi' }) })
     // A pod of which nothing runs yet could be anything, and would go first.
