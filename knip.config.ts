@@ -28,7 +28,7 @@ const config: KnipConfig = {
   ignoreExportsUsedInFile: isProduction,
   ignore: ['src/**/generated/**'],
   ignoreDependencies: ['@bufbuild/buf', 'ts-proto'],
-  ignoreBinaries: ['apt-get', 'dbus-daemon', 'etcd', 'flock', 'kubectl', 'mkfifo', 'nsenter'],
+  ignoreBinaries: ['apt-get', 'dbus-daemon', 'etcd', 'flock', 'kubectl', 'mkfifo', 'nsenter', 'unshare'],
 }
 
 export default config

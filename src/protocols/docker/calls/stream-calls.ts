@@ -70,7 +70,7 @@ async function resize({ api }: DockerDeps, path: string, { width, height }: Term
 export async function portForward(
   { api, files }: DockerDeps,
   server: StreamServer,
-  { podSandboxId }: CriRequest<'portForward'>,
+  { podSandboxId, port: ports }: CriRequest<'portForward'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'portForward'>> {
   const sandbox = await inspect(api, podSandboxId, SANDBOX_TYPE, signal)
@@ -78,7 +78,7 @@ export async function portForward(
     throw new CriCallError('portForward', 'NotFound', `sandbox container "${podSandboxId}" is not running`)
   const { Id: id, State: state, HostConfig: host } = sandbox
   const open = async () => (host.NetworkMode === 'host' ? ownLoopback : await files.openDialer(state.Pid, id))
-  return { url: await server.offer({ kind: 'ports', open }) }
+  return { url: await server.offer({ kind: 'ports', ports, open }) }
 }
 
 /** The loopback of a pod in the node's own network. */

@@ -39,7 +39,8 @@ async function forward(error: SpdyServerStream, data: SpdyServerStream, dial: Di
   await error.finish()
 }
 
-async function carry(data: SpdyServerStream, connection: Duplex): Promise<void> {
+/** Carries what a client sends to a connection, and back, until the connection ends. */
+export async function carry(data: Pick<SpdyServerStream, 'input' | 'write'>, connection: Duplex): Promise<void> {
   connection.on('error', () => {})
   const sending = (async () => {
     for await (const chunk of data.input) await writeBytes(connection, chunk)

@@ -19,11 +19,17 @@ import type { DialPod } from './serve-port-forward.ts'
 import { serveSpdyCommand } from './serve-spdy-command.ts'
 import type { ServedCommand } from './serve-spdy-command.ts'
 import { serveWebSocketCommand } from './serve-websocket-command.ts'
+import { serveWebSocketPorts } from './serve-websocket-ports.ts'
 
 /** What waits for the client that was given its address. */
 type Served =
   | ({ readonly kind: 'command' } & ServedCommand)
-  | { readonly kind: 'ports'; readonly open: () => Promise<{ readonly dial: DialPod } & Disposable> }
+  | {
+      readonly kind: 'ports'
+      /** Those that were asked for at once; empty where each stream names its own. */
+      readonly ports: readonly number[]
+      readonly open: () => Promise<{ readonly dial: DialPod } & Disposable>
+    }
 
 interface Waiting {
   readonly served: Served
@@ -35,6 +41,7 @@ const LIFE_MS = 60_000
 const PROTOCOL = 'X-Stream-Protocol-Version'
 const COMMAND_PROTOCOL = /^(?:v([2-5])\.)?channel\.k8s\.io$/
 const PORT_FORWARD_PROTOCOL = 'portforward.k8s.io'
+const PORTS_PROTOCOL = 'v4.channel.k8s.io'
 
 /**
  * Where commands and ports are streamed from, on the loopback of the node: Docker speaks a protocol of its own, and what the agent passes on
@@ -126,13 +133,22 @@ export class StreamServer implements Disposable {
   ): Promise<void> {
     const fault = findHandshakeFault(request.headers)
     if (fault !== undefined) return answerUpgrade(socket, { status: 400, body: fault })
-    const version = chooseVersion(offered)
-    if (served.kind === 'ports' || (version === undefined && offered.length > 0)) {
-      const body = 'Docker streams ports over SPDY or SPDY in a WebSocket, and commands over channel.k8s.io'
-      return answerUpgrade(socket, { status: 403, body })
+    const version = served.kind === 'ports' ? choosePortsVersion(offered) : chooseVersion(offered)
+    if (version === undefined) {
+      const expected = served.kind === 'ports' ? PORTS_PROTOCOL : 'channel.k8s.io in one of its versions'
+      return answerUpgrade(socket, { status: 403, body: `unsupported protocol: expected ${expected}` })
     }
-    socket.write(formatHandshake(request.headers, version?.name))
-    await serveWebSocketCommand(new WebSocketConnection(socket, head), served)
+    const accept = () => {
+      socket.write(formatHandshake(request.headers, offered.length === 0 ? undefined : version.name))
+      return new WebSocketConnection(socket, head)
+    }
+    if (served.kind === 'command') return await serveWebSocketCommand(accept(), served)
+    try {
+      using pod = await served.open()
+      await serveWebSocketPorts(accept(), served.ports, pod.dial)
+    } catch (error) {
+      answerUpgrade(socket, { status: 500, body: errorMessage(error) })
+    }
   }
 
   [Symbol.dispose](): void {
@@ -154,6 +170,11 @@ function chooseVersion(offered: readonly string[]): { readonly name: string; rea
     return match === null ? [] : [{ name, number: Number(match[1] ?? 1) }]
   })
   return known.toSorted((a, b) => b.number - a.number)[0]
+}
+
+/** The oldest protocol of port-forward, which has one version. */
+function choosePortsVersion(offered: readonly string[]): { readonly name: string } | undefined {
+  return offered.length === 0 || offered.includes(PORTS_PROTOCOL) ? { name: PORTS_PROTOCOL } : undefined
 }
 
 function switchTo(socket: Duplex, protocol: string): void {
