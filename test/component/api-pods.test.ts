@@ -5,7 +5,7 @@ import type { PodStatus } from '../../src/model/generated/core-v1.ts'
 import { until } from './create-agent.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
 import type { Cluster } from './create-cluster.ts'
-import { changes, createWorld, instanceOf, running } from './create-world.ts'
+import { changes, createWorld, hangNext, instanceOf, running } from './create-world.ts'
 
 const LINGER_MS = 5000
 const POD = '/api/v1/namespaces/shop/pods/web'
@@ -39,6 +39,32 @@ describe('a pod of the API', () => {
     await agent.pass(120_000, 10_000)
     assert.equal(cluster.client.sent.length, before, 'nothing new, nothing sent')
     assert.ok(agent.reported.every((seconds) => seconds === 0))
+  })
+
+  test('has its sandbox in the API while its image still comes, and that costs one write', async (t) => {
+    await using world = await createWorld({ images: [] })
+    const pull = hangNext(world, 'pullImage')
+    const cluster = await createCluster(t, world)
+    await using agent = await joinCluster(world, cluster)
+    agent.setPods([])
+    await cluster.create('web')
+    await until(() => world.cri.requests('runPodSandbox').length === 1, 'the sandbox')
+    await agent.settle()
+    const shown = async () => {
+      const { status } = (await cluster.get('web')) ?? {}
+      const ready = status?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status
+      return `${status?.phase} ${ready} ${status?.podIP ?? 'without address'}`
+    }
+    assert.equal(await shown(), 'Pending False without address')
+    await world.clock.advance(1000)
+    await agent.settle()
+    assert.match(await shown(), /^Pending True \d/)
+    const before = writes(cluster).filter((line) => line.includes('/status')).length
+    await agent.pass(10_000)
+    assert.equal(writes(cluster).filter((line) => line.includes('/status')).length, before, 'said once')
+    pull.release()
+    await agent.settle()
+    assert.match(await shown(), /^Running True/)
   })
 
   test('gets its grace when it is deleted, and goes from the API last', async (t) => {

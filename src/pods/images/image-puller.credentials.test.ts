@@ -219,7 +219,7 @@ describe('ImagePuller with credentials', () => {
         { ...progress, elapsedSeconds: 45, waiters: 2, doneBytes: 4 * mebibyte, totalBytes: 4 * mebibyte },
       ],
     ])
-    const still = 'Pulling Still pulling image "r.example/web:1" after'
+    const still = 'PullProgress Still pulling image "r.example/web:1" after'
     assert.deepEqual(
       events.filter((text) => text.includes('Still')),
       [`a ${still} 15s: 1.0 of 4.0 MiB downloaded so far`, `b ${still} 30s: 2.0 of 4.0 MiB downloaded so far`],
@@ -236,7 +236,7 @@ describe('ImagePuller with credentials', () => {
       await clock.advance(20_000)
       resolve()
       await image
-      assert.equal(events[1], 'a Pulling Still pulling image "r.example/web:1" after 15s')
+      assert.equal(events[1], 'a PullProgress Still pulling image "r.example/web:1" after 15s')
     }
   })
 })

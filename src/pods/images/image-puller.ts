@@ -203,7 +203,8 @@ export class ImagePuller {
     report('Normal', 'Pulling', `Pulling image ${quote(image)}`)
     try {
       const candidates = await errand.candidates()
-      const onProgress = (text: string) => report('Normal', 'Pulling', text)
+      // Not "Pulling": who measures how long a pull takes counts from that to "Pulled".
+      const onProgress = (text: string) => report('Normal', 'PullProgress', text)
       const priority = pod.spec.priority ?? 0
       const pulled = await this.#pulls.pull({ wanted, sandbox, candidates, priority, onProgress }, signal)
       report('Normal', 'Pulled', successText(image, pulled, clock.monotonic() - waitedSince))

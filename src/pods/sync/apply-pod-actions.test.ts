@@ -49,7 +49,8 @@ const backOffLimits = { firstMs: 10_000, longestMs: 300_000 }
 async function apply(actions: Partial<PodActions>, answers: Partial<PodDeps['calls']> = {}, superseded = never) {
   const made = await createPodDeps({}, answers)
   const history = createPodHistory()
-  const input = { pod, observed, actions: { ...nothing, ...actions }, history, backOffLimits }
+  const reportNow = async () => void made.journal.push('report')
+  const input = { pod, observed, actions: { ...nothing, ...actions }, history, backOffLimits, reportNow }
   const run = () => applyPodActions(made.deps, input, { shutdown: never, superseded })
   return { ...made, history, run }
 }
@@ -173,6 +174,7 @@ describe('applyPodActions()', () => {
       actions: { ...nothing, createSandbox: true, start: starts('a', 'b') },
       history,
       backOffLimits,
+      reportNow: async () => {},
     }
     assert.equal(await applyPodActions({ ...deps, images }, input, { shutdown: never, superseded: never }), false)
     assert.deepEqual(journal.slice(0, 3), ['image a', 'image b', 'runPodSandbox'])

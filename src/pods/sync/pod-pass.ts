@@ -12,6 +12,8 @@ export interface PodPass {
   readonly actions: PodActions
   readonly history: PodHistory
   readonly backOffLimits: BackOffLimits
+  /** Reports the pod as it is in the middle of the pass: the sandbox is made, and what comes next takes long. */
+  readonly reportNow: () => Promise<void>
 }
 
 /** What ends a pass early: the agent leaves, or the pod is no longer to be started. The second stops only what may wait for long. */

@@ -186,7 +186,13 @@ async function act(
   const { deps, settings, history } = context
   const does = changesSomething(actions)
   if (does) history.unsure = true
-  const input = { pod, observed, actions, history, backOffLimits: settings.backOffLimits }
+  const reportNow = async () => {
+    const made = await refreshPod(context, pod)
+    history.unsure = true
+    await report(context, { pod, observed: made ?? observed })
+    context.onStatus()
+  }
+  const input = { pod, observed, actions, history, backOffLimits: settings.backOffLimits, reportNow }
   const complete = await applyPodActions(deps, input, signals)
   history.problem = undefined
   const fresh = does ? await refreshPod(context, pod) : seen

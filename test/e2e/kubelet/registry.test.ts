@@ -129,7 +129,7 @@ describe('images of a registry', { concurrency: true }, () => {
     await registry.slowDown(256 * 1024)
     await node.lab.manifests.write('big', privatePod('big', 'team/big'))
     const reported = await node.logged('Still pulling image', 'MiB')
-    assert.match(reported, /reason="Pulling".*: [1-9]\d*\.\d of (?:9|1\d)\.\d MiB downloaded so far/)
+    assert.match(reported, /reason="PullProgress".*: [1-9]\d*\.\d of (?:9|1\d)\.\d MiB downloaded so far/)
 
     await registry.kill()
     // Docker itself tries again, for longer than this test has.

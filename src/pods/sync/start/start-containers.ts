@@ -1,3 +1,4 @@
+import { AbortScope } from '../../../base/async/abort-scope.ts'
 import type { Turnstile } from '../../../base/async/turnstile.ts'
 import type { StartMetrics } from '../../../metrics/start-metrics.ts'
 import { findContainer, isSidecar } from '../../../model/pod/pod-containers.ts'
@@ -28,6 +29,9 @@ export type StartContainersDeps = SandboxDeps &
     readonly allocations: Pick<PodAllocations, 'actuated' | 'noteContainer' | 'saved'>
     readonly metrics: Pick<StartMetrics, 'containerStart'>
   }
+
+// Most images are there by then, and need no word of their own to the API.
+const SLOW_IMAGE_MS = 1000
 
 /** Starts the containers that the plan names, in its order and in a new sandbox where it says so. True when all of them did. */
 export async function startContainers(
@@ -80,11 +84,18 @@ async function startAll(
   signals: PassSignals,
 ): Promise<boolean> {
   let all = true
+  let isReported = !input.actions.createSandbox
+  const report = async () => {
+    isReported = true
+    await input.reportNow()
+  }
+  const patiently = <T>(promise: Promise<T>) =>
+    isReported ? promise : orReport(deps, { promise, report }, signals.superseded)
   for (const start of input.actions.start) {
     const kinded = findContainer(input.pod, start.name)
     try {
-      const imageVolumes = await awaitVolumes(deps, { pod: input.pod, kinded, images: parts.volumes })
-      const image = await (parts.images.get(start.name) as Promise<LocalImage>)
+      const imageVolumes = await patiently(awaitVolumes(deps, { pod: input.pod, kinded, images: parts.volumes }))
+      const image = await patiently(parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
       rememberRestart(input, start, deps.clock.monotonic())
       await noteResources(deps, input.pod, kinded)
@@ -106,6 +117,19 @@ async function startAll(
     }
   }
   return all
+}
+
+/** The API learns of the new sandbox before an image is there that takes long. */
+async function orReport<T>(
+  { clock }: StartContainersDeps,
+  { promise, report }: { readonly promise: Promise<T>; readonly report: () => Promise<void> },
+  signal: AbortSignal,
+): Promise<T> {
+  using scope = new AbortScope(signal)
+  const late = clock.sleep(SLOW_IMAGE_MS, scope.signal).then(() => true)
+  const isLate = await Promise.race([late, promise.then(() => false)])
+  if (isLate) await report()
+  return await promise
 }
 
 /** What the instance gets; one that was of another size before must not be taken for that again by a later agent. */
