@@ -26,6 +26,8 @@ export interface EtcdOptions {
   readonly server: string
   readonly tls: GrpcTls | undefined
   readonly user: { readonly name: string; readonly password: string } | undefined
+  /** How often a silent member is asked whether it is there, and how long it may take to answer. */
+  readonly pingMs?: number
   readonly clock: Clock
 }
 
@@ -62,14 +64,14 @@ export class EtcdConnection implements Disposable {
   readonly #user: EtcdOptions['user']
   #headers: Promise<Readonly<Record<string, string>>> | undefined
 
-  constructor({ server, tls, user, clock }: EtcdOptions) {
+  constructor({ server, tls, user, pingMs = PING_MS, clock }: EtcdOptions) {
     const { protocol, hostname, port } = new URL(server)
     this.#user = user
     this.#channel = new GrpcChannel({
       target: `dns:${hostname}:${port || '2379'}`,
       clock,
       tls: protocol === 'https:' ? (tls ?? {}) : undefined,
-      pingMs: PING_MS,
+      pingMs,
       largestReplyBytes: LARGEST_REPLY_BYTES,
     })
   }

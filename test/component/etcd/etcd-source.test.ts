@@ -12,6 +12,7 @@ import { runEtcdSource } from '../../../src/pods/sources/etcd/run-etcd-source.ts
 import { CLIENT_AUTH, createTestCertificate, SERVER_AUTH } from '../../builders/create-test-authority.ts'
 import { waitFor } from '../../e2e/support/wait-for.ts'
 import { base64, EtcdServer } from '../../fakes/etcd-server.ts'
+import { startLossyProxy } from '../../fakes/lossy-proxy.ts'
 import { makeTemporaryFolder } from '../../fixtures/make-temporary-folder.ts'
 
 const PREFIX = '/registry/nodes/n/boundpods'
@@ -25,7 +26,7 @@ const pod = (name: string, image = 'a') => ({
 })
 
 /** Follows a store; knows the pods that it has now, and every step for each of them. */
-function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}) {
+function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}, options: { pingMs?: number } = {}) {
   const pods = new Map<string, string>()
   const steps = new Map<string, string[]>()
   const warnings: string[] = []
@@ -49,7 +50,7 @@ function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}
     {
       servers,
       prefix: PREFIX,
-      connect: createEtcdConnector({ ...NO_FLAGS, ...flags }, systemClock),
+      connect: createEtcdConnector({ ...NO_FLAGS, ...flags }, systemClock, options),
       decode: (bytes, key) =>
         decodeStaticPods(bytes, { kind: 'etcd', key }, { nodeName: 'n', refuseApiReferences: true }),
       clock: systemClock,
@@ -131,6 +132,19 @@ describe('pods in a real etcd', () => {
     wanted.set('still', 'a')
     await until(() => isSame(source.pods, wanted))
     assert.deepEqual(source.steps.get('still'), ['ADD'])
+  })
+
+  test('are followed again after the network has dropped the connection without a word', async () => {
+    await using etcd = await startServer({ args: ['--grpc-keepalive-min-time', '100ms'] })
+    await using proxy = await startLossyProxy(Number(new URL(etcd.url).port))
+    await using source = follow([proxy.url], {}, { pingMs: 300 })
+    await etcd.put(`${PREFIX}/a`, pod('a'))
+    await until(() => source.pods.has('a'))
+    proxy.lose()
+    await etcd.put(`${PREFIX}/b`, pod('b'))
+    await until(() => source.pods.has('b'))
+    assert.equal(proxy.connections(), 2)
+    assert.deepEqual(source.steps.get('a'), ['ADD'])
   })
 
   test('stay while the store is away, and come back from a store that was set up again', async () => {
