@@ -68,6 +68,50 @@ describe('placing pods', () => {
     await runs(agent, world, 'b 4-5 1', 'd 1-2 0')
   })
 
+  test('gives a pod with resources of its own all of them from one node, and its containers parts of them', async () => {
+    await using world = await createWorld()
+    const memory = new FakeStateFile('memory')
+    const cpus = new FakeCpuNode()
+    await using agent = await startAgent(
+      world,
+      combine(staticCpus(world, cpus, CPUS), staticMemory(world, memory), {
+        flags: [
+          '--topology-manager-policy=single-numa-node',
+          '--topology-manager-scope=pod',
+          '--feature-gates=PodLevelResourceManagers=true',
+        ],
+      }),
+    )
+    const [own, part] = [
+      { cpu: '4', memory: '3Gi' },
+      { cpu: '2', memory: '1Gi' },
+    ]
+    const create = (uid: string, first: Readonly<Record<string, string>>) =>
+      createWantedPod(uid, {
+        resources: { requests: own, limits: own },
+        containers: [
+          createWantedContainer({ name: 'first', resources: { requests: first, limits: first } }),
+          createWantedContainer({ name: 'second' }),
+        ],
+      })
+    const a = create('a', part)
+    agent.setPods([a])
+    // Only node 1 has four CPUs that are not reserved.
+    await runs(agent, world, 'a 4-5 1', 'a 6-7 1')
+    const quotas = [...world.cri.runtime.containers.values()].map(({ resources }) => resources.cpuQuota)
+    assert.deepEqual(quotas, [-1n, 400_000n], 'a quota holds only for the one that shares')
+    assert.match(memory.text ?? '', /"podEntries":{"a":{"memoryBlocks":\[{"numaAffinity":\[1\]/)
+    assert.match(cpus.file ?? '', /"podEntries":{"a":{"cpuSet":"4-7"}}/)
+    agent.setPods([a, create('b', part)])
+    await until(() => agent.statusOf('b')?.phase === 'Failed', 'b to be rejected')
+    assert.deepEqual(failureOf(agent, 'b'), {
+      phase: 'Failed',
+      reason: 'TopologyAffinityError',
+      message:
+        'Pod was rejected: Pod Scope pod with pod-level resources failed admission under pod-scope topology manager',
+    })
+  })
+
   test('leaves those alone that are not Guaranteed, and takes all nodes for what no node has', async () => {
     await using world = await createWorld()
     await using agent = await startAgent(
