@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../test/fixtures/make-temporary-folder.ts'
 import { runTests } from './run-node-tests.ts'
+import type { TestGroup } from './run-node-tests.ts'
 
 const HEAD = `import { existsSync, writeFileSync } from 'node:fs'\nimport { test } from 'node:test'\n`
 const GOOD = `test('good', () => {})`
@@ -17,17 +18,32 @@ test('unsteady', () => {
   throw new Error('planted')
 })`
 
+// Passes once a file beside it has begun as well.
+const MEETING = `
+import { readdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+test('meets another', async ({ signal }) => {
+  writeFileSync(import.meta.filename + '.begun', '')
+  while (readdirSync(import.meta.dirname).filter((name) => name.endsWith('.begun')).length < 2)
+    await sleep(10, undefined, { signal })
+})`
+
 /** Runs groups of files, given by their texts, all of them with a second try unless said otherwise. */
-async function run(groups: Readonly<Record<string, readonly string[]>>, confirm = true) {
+async function run(
+  groups: Readonly<Record<string, readonly string[]>>,
+  confirm = true,
+  options: Partial<TestGroup> = {},
+) {
   const folder = relative('.', makeTemporaryFolder())
   let printed = ''
   const ok = await runTests(
     Object.entries(groups).map(([name, texts]) => {
       for (const [index, text] of texts.entries())
         writeFileSync(join(folder, `${name}-${index}.test.ts`), `${HEAD}${text}\n`)
-      return { name, globs: [join(folder, `${name}-*.test.ts`)], confirm }
+      return { name, globs: [join(folder, `${name}-*.test.ts`)], confirm, ...options }
     }),
     (text) => (printed += text),
+    async () => {},
   )
   return { ok, printed, last: printed.trimEnd().split('\n').at(-1) }
 }
@@ -71,6 +87,12 @@ describe('groups of test files', { concurrency: 2 }, () => {
   test('a process that does not come to its end counts as one failure', async () => {
     const { ok, last } = await run({ one: [`test('leaves', () => process.exit(0))`], two: [GOOD] })
     assert.deepEqual([ok, last], [false, '1 passed, 1 failed, 0 skipped'])
+  })
+
+  test('more files at once than usual while a CPU is idle, where that is allowed', async () => {
+    const one = { processes: 1, timeoutMs: 10_000 }
+    assert.equal((await run({ one: [MEETING, MEETING] }, false, { ...one, mostProcesses: 2 })).ok, true)
+    assert.equal((await run({ one: [MEETING, MEETING] }, false, { ...one, timeoutMs: 500 })).ok, false)
   })
 
   test('a group without a test has failed', async () => {

@@ -1,6 +1,7 @@
 /** Runs groups of test files with node:test, several processes at once, and ends with one count for all of them. */
 import { globSync } from 'node:fs'
 import process from 'node:process'
+import { waitForIdleCpu } from './idle-cpu.ts'
 import { runTestFiles } from './run-test-files.ts'
 import type { FilesResult } from './run-test-files.ts'
 
@@ -9,6 +10,8 @@ export interface TestGroup {
   readonly globs: readonly string[]
   /** Processes at once; 1 where the tests need the machine for themselves. */
   readonly processes?: number
+  /** So many while a CPU is idle: files that mostly wait leave room for others. */
+  readonly mostProcesses?: number
   /**
    * Many files in each process, for tests that wait for nothing but themselves: most of the time of a small file is the start of its
    * process. Else each file has its own.
@@ -39,6 +42,7 @@ interface Outcome extends Job {
 }
 
 type Print = (text: string) => void
+type WaitForIdleCpu = (signal: AbortSignal) => Promise<void>
 
 // More than these in a whole run is no accident.
 const MOST_CONFIRMED = 3
@@ -49,8 +53,9 @@ const MACHINE = 12
 export async function runTests(
   groups: readonly TestGroup[],
   print: Print = (text) => process.stdout.write(text),
+  waitForIdle: WaitForIdleCpu = waitForIdleCpu,
 ): Promise<boolean> {
-  const outcomes = await runJobs(groups.flatMap(toJobs), print)
+  const outcomes = await runJobs(groups.flatMap(toJobs), print, waitForIdle)
   const bad = outcomes.filter(isBad)
   const unsteady = await findUnsteady(bad, print)
   const failed = bad.filter((outcome) => !unsteady.includes(outcome))
@@ -84,15 +89,30 @@ function toJobs(group: TestGroup): readonly Job[] {
   }))
 }
 
-/** Runs jobs in their order, each as soon as its share of the machine is free: a group begins beside the last files of the one before. */
-async function runJobs(jobs: readonly Job[], print: Print): Promise<readonly Outcome[]> {
+/**
+ * Runs jobs in their order, each as soon as its share of the machine is free, or earlier where a CPU has nothing to do: a group begins beside
+ * the last files of the one before.
+ */
+async function runJobs(jobs: readonly Job[], print: Print, waitForIdle: WaitForIdleCpu): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   /** Each with its share. */
   const running = new Map<Promise<void>, number>()
   const isFree = (share: number) => sum([...running.values()]) + share <= MACHINE
   for (const job of jobs) {
-    const share = Math.floor(MACHINE / (job.group.processes ?? 2))
-    while (!isFree(share)) await Promise.race(running.keys())
+    const { processes = 2, mostProcesses = processes } = job.group
+    const share = Math.floor(MACHINE / processes)
+    let isIdle = false
+    while (!isFree(share) && !isIdle) {
+      const waiting = new AbortController()
+      const ended = Promise.race(running.keys()).then(() => false)
+      const idle = () =>
+        waitForIdle(waiting.signal).then(
+          () => true,
+          () => false,
+        )
+      isIdle = await Promise.race([ended, ...(running.size < mostProcesses ? [idle()] : [])])
+      waiting.abort()
+    }
     const run = runJob(job, print).then((outcome) => {
       outcomes.push(outcome)
       running.delete(run)

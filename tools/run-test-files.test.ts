@@ -11,10 +11,18 @@ const GOOD = `test('good', () => {})`
 const files: readonly (readonly [name: string, text: string, trouble: RegExp | undefined])[] = [
   ['is good', GOOD, undefined],
   ['fails', `${GOOD}\ntest('bad', () => { throw new Error('planted') })`, /^a test failed/],
-  ['throws while it is loaded', `throw new Error('planted')`, /^a test failed/],
-  ['has no test', '', /^no test in /],
+  ['throws while it is loaded', `throw new Error('planted')`, /^(a test failed|the process ended with 1)/],
+  ['has no test', '', /^(no test in |the process left before its last test$)/],
   ['leaves in the middle', `test('leaves', () => process.exit(0))`, /^the process left before its last test$/],
   ['waits for ever', `test('waits', () => new Promise(() => {}))`, /^a test failed/],
+  [
+    'fails beside its test',
+    `test('waits', () => new Promise((resolve) => {
+      setTimeout(() => { throw new Error('planted') }, 20)
+      setTimeout(resolve, 100)
+    }))`,
+    /^(a test failed|the process ended with 1)/,
+  ],
   [
     'fails when its tests have ended',
     `test('late', () => { setTimeout(() => void Promise.reject(new Error('planted')), 50) })`,

@@ -65,8 +65,8 @@ async function runProcess(files: readonly string[], { timeoutMs, deadlineMs = DE
   const child = spawn(
     process.execPath,
     [
-      '--test',
-      '--test-isolation=none',
+      // node:test loads one file as a program of its own, several as a list.
+      ...(files.length === 1 ? ['--import=./tools/untracked-promises.ts'] : ['--test', '--test-isolation=none']),
       `--test-timeout=${timeoutMs}`,
       '--test-reporter=./tools/quiet-reporter.ts',
       '--test-reporter-destination=stdout',
