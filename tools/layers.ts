@@ -218,6 +218,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'serving/access',
   ],
   agent: ['base', 'model', 'metrics', 'system', 'protocols', 'pods', 'node', 'serving'],
+  'controllers/scheduler': ['base', 'model', 'protocols/kube-api'],
   'api-server': ['base', 'model', 'system/files', 'protocols/streams', 'protocols/x509'],
   standalone: [
     'base',
@@ -229,6 +230,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'system/directories',
     'system/machine',
     'protocols/kube-api',
+    'controllers',
     'api-server',
   ],
 }

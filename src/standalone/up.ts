@@ -54,13 +54,14 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
   await startNodeApi(deps, { layout, record }, group)
+  const client = await deps.openClient(layout.adminKubeconfig, group)
+  group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
   cleanup.defer(() => leaveAgent(deps, { layout, nodeName }))
   const kubelet = options.kubelet ?? deps.ownKubelet
   const agent = await startAgent(deps, { layout, nodeName }, kubelet)
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
   if (options.apply !== undefined) {
     const applied = { folder: options.apply, recordFile: layout.applied }
-    const client = await deps.openClient(layout.adminKubeconfig, group)
     const say = (line: string) => deps.say(line)
     group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock: deps.clock, say }, s))
   }

@@ -57,7 +57,13 @@ export class FakeKubeClient implements KubeClient {
     if (failure !== undefined) throw failure
     const connection = AbortSignal.any([signal, this.#connection.signal])
     const answer = await this.#api.handle(
-      { method: 'GET', target: targetOf(request), headers: {}, user: NODE, readBody: async () => new Uint8Array() },
+      {
+        method: 'GET',
+        target: targetOf({ ...request, query: { ...request.query, watch: 'true' } }),
+        headers: {},
+        user: NODE,
+        readBody: async () => new Uint8Array(),
+      },
       connection,
     )
     if (typeof answer.body === 'string') throw toError(answer.status, parseExactJson(answer.body))

@@ -17,8 +17,8 @@ export interface RequestUser {
 export interface RequestContext {
   /** The time as the API writes it, in whole seconds. */
   readonly now: string
-  /** The node that pods without one are bound to. */
-  readonly nodeName: string
+  /** The node that pods without one are bound to at once; undefined where a scheduler does that. */
+  readonly nodeName: string | undefined
   readonly user: RequestUser
   readonly objects: ObjectReader
   readonly serviceRange: ServiceRange

@@ -11,8 +11,8 @@ import { toApiTime } from '../../model/text/api-time.ts'
 export interface ChangeInfo {
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** The node that pods without one are bound to. */
-  readonly nodeName: string
+  /** The node that pods without one are bound to at once; undefined where a scheduler does that. */
+  readonly nodeName: string | undefined
   readonly user: RequestUser
   /** Where services get their addresses from. */
   readonly serviceRange: ServiceRange

@@ -18,8 +18,8 @@ export interface ApiDeps {
   readonly store: ApiStore
   readonly clock: Clock
   readonly log: Logger
-  /** The node that pods without one are bound to. */
-  readonly nodeName: string
+  /** The node that pods without one are bound to at once; undefined where a scheduler does that. */
+  readonly nodeName: string | undefined
   /** Where services get their addresses from. */
   readonly serviceRange: ServiceRange
   /** As in "v1.36.4". */

@@ -29,6 +29,7 @@ import type { ApiStore } from '../store/api-store.ts'
 
 export interface PartsDeps {
   readonly nodeName: string
+  readonly hasScheduler?: boolean
   readonly serviceRange?: string
   readonly kubeletTrust?: () => KubeletTrust
   readonly kubeletAddress?: string
@@ -71,6 +72,7 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
   const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
   const apiDeps: ApiDeps = {
     ...deps,
+    nodeName: deps.hasScheduler === true ? undefined : deps.nodeName,
     store,
     backends,
     metrics: new ResourceMetrics({ backends, clock }),

@@ -16,6 +16,7 @@ import { firstAddress } from '../kinds/rules/service-range.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import { createBaseObjects, writeApiEndpoint } from '../lifecycle/base-objects.ts'
 import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
+import { runReturningPods } from '../lifecycle/run-returning-pods.ts'
 import { openApiStore } from '../store/open-api-store.ts'
 import { runBackups } from '../store/run-backups.ts'
 import { createParts } from './create-parts.ts'
@@ -36,8 +37,10 @@ export interface ApiServerDeps {
   readonly servingNames: () => readonly string[]
   /** Whom to keep kubeconfig files for; adminIdentity() is one. */
   readonly identities: readonly ClientIdentity[]
-  /** The node that pods without one are bound to. */
+  /** The node that this API is for. */
   readonly nodeName: string
+  /** Whether a client of the API binds pods to nodes; without one they are bound to the node as soon as they are created. */
+  readonly hasScheduler?: boolean
   /** Where services get their addresses from, as in "10.96.0.0/12", which it is when absent. */
   readonly serviceRange?: string
   /** An address of the machine by which pods can reach the port of the API; none when they cannot. */
@@ -157,6 +160,8 @@ async function runTasks(
     ),
   )
   group.run('root certificates', (signal) => runRootCertificates({ ...deps, store, api, user: OWN_USER, pem }, signal))
+  const info = () => parts.infoFor(OWN_USER)
+  group.run('returning pods', (signal) => runReturningPods({ store, info, clock, log }, signal))
   group.run('backups', (signal) => runBackups({ store, clock, log }, signal))
   group.run('expiry of events', (signal) => runEventExpiry({ store, clock }, signal))
   deps.onReady?.({ server, authorityPem: pem })

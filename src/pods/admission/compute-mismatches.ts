@@ -1,10 +1,10 @@
 import type { Node } from '../../model/generated/core-v1.ts'
-import { matchesNodeSelector } from '../../model/pod/matches-node-selector.ts'
+import { matchesNodeAffinity } from '../../model/pod/matches-node-affinity.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
-import { computePortConflict } from './compute-port-conflict.ts'
+import { computePortConflict } from '../../model/pod/compute-port-conflict.ts'
 import type { Rejection } from './rejection.ts'
-import { toleratesTaint } from './tolerates-taint.ts'
+import { toleratesTaint } from '../../model/pod/tolerates-taint.ts'
 
 /** Where a pod is to run, and beside whom. */
 export interface PlaceInfo {
@@ -23,7 +23,7 @@ export function computeMismatches(pod: Pod, info: PlaceInfo): readonly Rejection
   // A static pod is judged again when they have ended; for a pod of the API a rejection is for good, and its cluster thinks that the port is free.
   const neighbours = isStaticPod(pod) ? [...otherPods, ...endingPods] : otherPods
   return [
-    ...unless(matchesAffinity(pod, node), 'NodeAffinity', "node(s) didn't match Pod's node affinity/selector"),
+    ...unless(matchesNodeAffinity(pod, node), 'NodeAffinity', "node(s) didn't match Pod's node affinity/selector"),
     ...unless(
       nodeName === '' || nodeName === node.metadata?.name,
       'NodeName',
@@ -44,16 +44,6 @@ export function computeMismatches(pod: Pod, info: PlaceInfo): readonly Rejection
 
 function unless(holds: boolean, reason: string, why: string): readonly Rejection[] {
   return holds ? [] : [{ reason, message: `Predicate ${reason} failed: ${why}` }]
-}
-
-function matchesAffinity({ spec }: Pod, { metadata }: Node): boolean {
-  const labels = new Map(Object.entries(metadata?.labels ?? {}))
-  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-  return (
-    Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => labels.get(key) === value) &&
-    (required === undefined ||
-      matchesNodeSelector(required, { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }))
-  )
 }
 
 /** Only a taint that would drive the pod away again keeps it out: the others are for schedulers. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { NodeSchedulerDeps } from './run-node-scheduler.ts'
 
 /** How the Kubernetes API of a node is to be served. */
 export interface ServedApi {
@@ -41,6 +42,8 @@ export interface UpDeps extends StandaloneDeps {
   readonly isDocker: (endpoint: string, signal: AbortSignal) => Promise<boolean>
   readonly hostname: string
   readonly serveApi: ServeApi
+  /** Gives pods their node until the signal aborts. */
+  readonly runScheduler: (deps: Omit<NodeSchedulerDeps, 'random'>, signal: AbortSignal) => Promise<void>
   /** A client with the rights of a kubeconfig file. */
   readonly openClient: (kubeconfig: string, tasks: TaskGroup) => Promise<KubeClient>
 }

@@ -41,6 +41,7 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
         nodeIdentity(api.agentKubeconfig, api.nodeName),
       ],
       nodeName: api.nodeName,
+      hasScheduler: true,
       // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
       kubeletAddress: LOOPBACK,
       staticPods: (s) => listAgentPods(api, s),

@@ -37,6 +37,8 @@ export interface TestApiOptions {
   readonly log?: Logger
   readonly limits?: Partial<StoreLimits>
   readonly port?: number
+  /** Pods are not bound to the node at once. */
+  readonly hasScheduler?: boolean
   readonly kubeletTls?: KubeletTls
   /** Who may write what; every user everything when absent. */
   readonly admit?: ApiDeps['admit']
@@ -58,7 +60,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     store,
     clock,
     log,
-    nodeName: 'node-1',
+    nodeName: options.hasScheduler === true ? undefined : 'node-1',
     serviceRange: parseServiceRange('10.96.0.0/12'),
     version: 'v1.36.4',
     newUid: randomUUID,

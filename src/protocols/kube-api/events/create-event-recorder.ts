@@ -15,6 +15,8 @@ export interface EventRecorderDeps {
   /** With limits of its own (eventRecordQPS, eventBurst): events never take the turn of a status. */
   readonly client: KubeClient
   readonly nodeName: string
+  /** Whose events they are; the kubelet's when absent. */
+  readonly component?: string
   readonly clock: Clock
   readonly random: () => number
   readonly newUid: () => string

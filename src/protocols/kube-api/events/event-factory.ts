@@ -24,12 +24,13 @@ export type EventInput = Pick<NamedEvent, 'involvedObject' | 'type' | 'reason' |
 
 export interface EventFactoryDeps {
   readonly nodeName: string
+  /** The component that events come from, by whose name tools search; "kubelet" when absent. */
+  readonly component?: string
   readonly clock: Clock
   readonly newUid: () => string
 }
 
-/** The component that events of the agent come from; tools search for this name. */
-const COMPONENT = 'kubelet'
+const KUBELET = 'kubelet'
 const LONGEST_NAME = 253
 const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 /** Output of programs may be in a message; a thousand of them wait in memory at worst. */
@@ -45,7 +46,7 @@ export class EventFactory {
   }
 
   create({ involvedObject, type, reason, message, annotations }: EventInput): NamedEvent {
-    const { nodeName, clock } = this.#deps
+    const { nodeName, clock, component = KUBELET } = this.#deps
     const time = toApiTime(clock.now())
     return {
       apiVersion: 'v1',
@@ -58,12 +59,12 @@ export class EventFactory {
       involvedObject,
       reason,
       message: message.slice(0, LONGEST_MESSAGE),
-      source: { component: COMPONENT, host: nodeName },
+      source: { component, host: nodeName },
       firstTimestamp: time,
       lastTimestamp: time,
       count: 1,
       type,
-      reportingComponent: COMPONENT,
+      reportingComponent: component,
       reportingInstance: nodeName,
     }
   }

@@ -22,8 +22,9 @@ export const podRules: ResourceRules<StoredPod> = {
 
   prepareCreate: (pod, context) => {
     const completed = admitPod(specOf(pod), pod, context)
-    const spec =
-      completed.nodeName || !isSchedulable(completed) ? completed : { ...completed, nodeName: context.nodeName }
+    const { nodeName } = context
+    const isBoundHere = nodeName !== undefined && !completed.nodeName && isSchedulable(completed)
+    const spec = isBoundHere ? { ...completed, nodeName } : completed
     const status: PodStatus = {
       phase: 'Pending',
       qosClass: computeQosClass({ spec }),
@@ -34,7 +35,7 @@ export const podRules: ResourceRules<StoredPod> = {
 
   prepareUpdate: (pod, before, context) => {
     const spec = specOf(pod)
-    if (spec.nodeName || !isSchedulable(spec)) return pod
+    if (context.nodeName === undefined || spec.nodeName || !isSchedulable(spec)) return pod
     // The last scheduling gate is gone.
     return bindPod({ ...pod, status: before.status }, context.nodeName, context.now)
   },
@@ -69,7 +70,8 @@ export const podFields: SelectableFields<StoredPod> = {
 export function bindPod(pod: StoredPod, nodeName: string, now: string): StoredPod {
   const spec = { ...specOf(pod), nodeName }
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
-  return { ...pod, spec, status: { ...pod.status, conditions: [...others, ...scheduledCondition(spec, now)] } }
+  const { nominatedNodeName: _, ...status } = pod.status ?? {}
+  return { ...pod, spec, status: { ...status, conditions: [...others, ...scheduledCondition(spec, now)] } }
 }
 
 /** The rules of a pod that may have got ephemeral containers since it was made. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import type { ContainerPort } from '../../model/generated/core-v1.ts'
+import type { ContainerPort } from '../generated/core-v1.ts'
 import { computePortConflict } from './compute-port-conflict.ts'
 
 type Port = Omit<ContainerPort, 'containerPort'>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
+import { parseAmounts } from './compute-pod-requests.ts'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import { computeUnknownResources } from './compute-unknown-resources.ts'
 

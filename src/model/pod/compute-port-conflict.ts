@@ -1,6 +1,6 @@
-import type { ContainerPort } from '../../model/generated/core-v1.ts'
-import { isSidecar } from '../../model/pod/pod-containers.ts'
-import type { Pod } from '../../model/pod/pod.ts'
+import type { ContainerPort } from '../generated/core-v1.ts'
+import { isSidecar } from './pod-containers.ts'
+import type { Pod } from './pod.ts'
 
 const EVERY_ADDRESS = '0.0.0.0'
 

@@ -1,7 +1,7 @@
-import { computePodRequests } from '../../model/resources/compute-pod-requests.ts'
-import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
-import { isExtendedResource } from '../../model/resources/is-extended-resource.ts'
-import type { Pod } from '../../model/pod/pod.ts'
+import { computePodRequests } from './compute-pod-requests.ts'
+import type { ResourceAmounts } from './compute-pod-requests.ts'
+import { isExtendedResource } from './is-extended-resource.ts'
+import type { Pod } from '../pod/pod.ts'
 import { amountOf } from './resource-units.ts'
 
 /** Extended resources that the pod asks for and that the node does not have, not even none of: nothing comes of asking for them. */

@@ -1,5 +1,5 @@
-import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
-import { quantityMilliValue, quantityValue } from '../../model/resources/quantity.ts'
+import type { ResourceAmounts } from './compute-pod-requests.ts'
+import { quantityMilliValue, quantityValue } from './quantity.ts'
 
 /** How much of a resource, in the unit that messages count it in: thousandths of a CPU, whole units of everything else. */
 export function amountOf(amounts: ResourceAmounts, resource: string): bigint {

@@ -1,7 +1,7 @@
-import { computePodRequests } from '../../model/resources/compute-pod-requests.ts'
-import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
-import { isExtendedResource } from '../../model/resources/is-extended-resource.ts'
-import type { Pod } from '../../model/pod/pod.ts'
+import { computePodRequests } from './compute-pod-requests.ts'
+import type { ResourceAmounts } from './compute-pod-requests.ts'
+import { isExtendedResource } from './is-extended-resource.ts'
+import type { Pod } from '../pod/pod.ts'
 import { amountOf } from './resource-units.ts'
 
 /** A resource of which the node has too little left. CPU is in thousandths. */

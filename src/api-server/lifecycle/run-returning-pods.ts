@@ -1,0 +1,64 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import { findResource } from '../kinds/all-resources.ts'
+import { createObjectReader } from '../kinds/object-reader.ts'
+import type { ApiStore } from '../store/api-store.ts'
+import { ChangeSet } from './change-set.ts'
+import type { ChangeInfo } from './change-set.ts'
+import { computeReturningPod, isEndedByShutdown, isReadyNode } from './compute-returning-pod.ts'
+import { createObject } from './create-object.ts'
+import { settleChanges } from './settle-changes.ts'
+
+export interface ReturningPodsDeps {
+  readonly store: ApiStore
+  readonly info: () => ChangeInfo
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Creates pods again that the shutdown of their node has ended, once the node is ready again, until the signal aborts. */
+export async function runReturningPods(deps: ReturningPodsDeps, signal: AbortSignal): Promise<void> {
+  const wakeup = new Wakeup()
+  const stops = ['nodes', 'pods'].map((resource) => deps.store.onChange(resource, () => wakeup.wake()))
+  try {
+    for (;;) {
+      await returnAll(deps)
+      await wakeup.wait({ clock: deps.clock, ms: undefined }, signal)
+    }
+  } finally {
+    for (const stop of stops) stop()
+  }
+}
+
+async function returnAll({ store, info, log }: ReturningPodsDeps): Promise<void> {
+  const objects = createObjectReader(store)
+  const ended = objects.list('pods').filter(isEndedByShutdown)
+  for (const { metadata, spec } of ended) {
+    const { namespace = '', name = '', uid } = metadata
+    if (!isReadyNode(objects.get({ resource: 'nodes', namespace: '', name: spec?.nodeName ?? '' }))) continue
+    try {
+      await store.write((transaction) => replacePod(new ChangeSet(transaction, info()), { namespace, name, uid }))
+      log.info('a pod that the shutdown of its node had ended is there again', { pod: `${namespace}/${name}` })
+    } catch (error) {
+      log.error('cannot create a pod again that the shutdown of its node had ended', {
+        pod: `${namespace}/${name}`,
+        error,
+      })
+    }
+  }
+}
+
+/** In one transaction: no crash leaves the node without the pod. */
+function replacePod(
+  changes: ChangeSet,
+  { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string | undefined },
+): void {
+  const key = { resource: 'pods', namespace, name } as const
+  const pod = changes.objects.get(key)
+  const resource = findResource('', 'v1', 'pods')
+  if (resource === undefined || pod?.metadata.uid !== uid || pod === undefined || !isEndedByShutdown(pod)) return
+  changes.remove(key)
+  createObject(changes, resource, computeReturningPod(pod))
+  settleChanges(changes)
+}

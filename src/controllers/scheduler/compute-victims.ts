@@ -1,0 +1,46 @@
+import type { Pod } from '../../model/pod/pod.ts'
+import { priorityOf } from './cluster-view.ts'
+import type { Place, Unfit } from './cluster-view.ts'
+import { computeFit } from './compute-fit.ts'
+
+/** Who has to leave for a pod, or why the leaving of no pod helps. */
+export type Preemption =
+  | { readonly kind: 'victims'; readonly victims: readonly Pod[] }
+  | { readonly kind: 'in vain'; readonly why: string }
+
+const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
+const NO_VICTIMS = 'No preemption victims found for incoming pod'
+
+/** Chooses the pods of lower priority that have to leave: all that cannot stay beside the pod, the most important asked first. */
+export function computeVictims(pod: Pod, place: Place, unfit: Unfit): Preemption {
+  if (!unfit.isUpToPods) return inVain([NOT_HELPFUL])
+  const candidates = place.present.filter((other) => priorityOf(other) < priorityOf(pod))
+  if (candidates.length === 0) return inVain([NO_VICTIMS])
+  let present = place.present.filter((other) => !candidates.includes(other))
+  const still = computeFit(pod, { ...place, present })
+  if (still !== undefined) return inVain(still.reasons)
+  const victims: Pod[] = []
+  for (const candidate of candidates.toSorted(byImportance)) {
+    const with_ = [...present, candidate]
+    if (computeFit(pod, { ...place, present: with_ }) === undefined) present = with_
+    else victims.push(candidate)
+  }
+  return { kind: 'victims', victims }
+}
+
+function byImportance(a: Pod, b: Pod): number {
+  return priorityOf(b) - priorityOf(a) || startOf(a) - startOf(b)
+}
+
+function startOf({ status, metadata }: Pod): number {
+  return Date.parse(status?.startTime ?? metadata.creationTimestamp ?? '') || 0
+}
+
+function inVain(reasons: readonly string[]): Preemption {
+  return { kind: 'in vain', why: formatReasons(reasons) }
+}
+
+/** As schedulers say it for a cluster of one node. */
+export function formatReasons(reasons: readonly string[]): string {
+  return `0/1 nodes are available: ${[...reasons].map((reason) => `1 ${reason}`).sort().join(', ')}.`
+}

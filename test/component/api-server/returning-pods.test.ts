@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Node, Pod } from '../../../src/model/generated/core-v1.ts'
+import { startSecuredApi } from './start-secured-api.ts'
+
+const PODS = '/api/v1/namespaces/default/pods'
+const ended = {
+  phase: 'Failed',
+  reason: 'Terminated',
+  message: 'Pod was terminated in response to imminent node shutdown.',
+}
+
+test('pods that the shutdown of the node ended run again when it is ready; those that ended otherwise do not', async (t) => {
+  const { call, admin } = await startSecuredApi(t)
+  const send = async (method: string, path: string, body: object) => {
+    const { status, body: answer } = await call(admin, method, path, body)
+    assert.ok(status < 300, JSON.stringify(answer))
+    return answer
+  }
+  const nodeIs = (status: string): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'node-1' },
+    status: { conditions: [{ type: 'Ready', status }] },
+  })
+  const create = async (name: string, spec: object, status: object, metadata: object = {}) => {
+    const containers = [{ name: 'c', image: 'i' }]
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, ...metadata }, spec: { containers, ...spec } }
+    const made = (await send('POST', PODS, pod)) as Pod
+    await send('PUT', `${PODS}/${name}/status`, { ...made, status })
+    return made.metadata?.uid
+  }
+  const get = async (name: string) => (await call(admin, 'GET', `${PODS}/${name}`)).body as Pod
+
+  await send('POST', '/api/v1/nodes', nodeIs('False'))
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u', controller: true }
+  const before = {
+    web: await create('web', {}, ended, { labels: { app: 'web' } }),
+    rejected: await create('rejected', {}, { phase: 'Failed', reason: 'NodeShutdown' }),
+    once: await create('once', { restartPolicy: 'Never' }, ended),
+    owned: await create('owned', {}, ended, { ownerReferences: [owner] }),
+    broken: await create('broken', {}, { phase: 'Failed', reason: 'Evicted' }),
+  }
+  assert.equal((await get('web')).metadata?.uid, before.web)
+  await send('PUT', '/api/v1/nodes/node-1/status', nodeIs('True'))
+  for (const name of ['web', 'rejected'] as const) {
+    while ((await get(name)).metadata?.uid === before[name]) await sleep(5, undefined, { signal: t.signal })
+  }
+  const web = await get('web')
+  assert.deepEqual(
+    [web.status?.phase, web.metadata?.labels, web.spec?.nodeName, web.spec?.containers.length],
+    ['Pending', { app: 'web' }, 'node-1', 1],
+  )
+  for (const name of ['once', 'owned', 'broken'] as const) assert.equal((await get(name)).metadata?.uid, before[name])
+})
