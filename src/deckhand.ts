@@ -12,7 +12,7 @@ import { parseArguments } from './standalone/arguments.ts'
 import type { Command } from './standalone/arguments.ts'
 import { runDown } from './standalone/down.ts'
 import { helpText } from './standalone/help.ts'
-import type { StandaloneDeps } from './standalone/node/node-deps.ts'
+import type { ClientDeps, StandaloneDeps } from './standalone/node/node-deps.ts'
 import { exitCodes, NodeError } from './standalone/node/node-error.ts'
 import type { ExitCode } from './standalone/node/node-error.ts'
 import { runShutdown } from './standalone/shutdown.ts'
@@ -43,6 +43,8 @@ const deps: StandaloneDeps = {
   programPath: process.env['PATH'],
   userId: process.getuid?.(),
 }
+
+const openOwnClient: ClientDeps['openClient'] = (kubeconfig, tasks) => openClient(random, kubeconfig, tasks)
 
 process.exitCode = await main()
 
@@ -83,7 +85,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
           isDocker: async (endpoint, s) => (await askSpeaker(endpoint.replace('unix://', ''), s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
           runScheduler: (scheduler, s) => runNodeScheduler({ ...scheduler, random }, s),
-          openClient: (kubeconfig, tasks) => openClient(random, kubeconfig, tasks),
+          openClient: openOwnClient,
         },
         command.options,
         signal,
@@ -102,9 +104,9 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       await runShutdown(deps, command.options, signal)
       return exitCodes.done
     case 'status':
-      return (await runStatus(deps, command.state, signal)) ? exitCodes.done : exitCodes.otherState
+      return await runStatus({ ...deps, openClient: openOwnClient }, command.state, signal)
     case 'why':
-      await runWhy(deps, command, signal)
+      await runWhy({ ...deps, openClient: openOwnClient }, command, signal)
       return exitCodes.done
     case 'version': {
       const manifest = JSON.parse(

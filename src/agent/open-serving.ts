@@ -53,7 +53,9 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
       name: 'servers',
       async run(s) {
         const onAnswering = () => answering.set(true)
-        await runServers({ ...base, ...health, registry, statsRoutes, createApi, onAnswering }, s)
+        const { refusedManifests } = sources
+        const asked = { registry, refusedManifests, statsRoutes, createApi, onAnswering }
+        await runServers({ ...base, ...health, ...asked }, s)
       },
     },
   ]

@@ -6,6 +6,7 @@ import { runLeftoverRemoval } from '../pods/leftovers/run-leftover-removal.ts'
 import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
 import { createSourceLoops, sourceNames } from '../pods/sources/create-source-loops.ts'
 import type { SourceLoopsDeps } from '../pods/sources/create-source-loops.ts'
+import { RefusedManifests } from '../pods/sources/refused-manifests.ts'
 import { leaveOutSwitchedOff } from '../pods/sources/leave-out-switched-off.ts'
 import { waitForFreshNode } from '../pods/sources/wait-for-fresh-node.ts'
 import type { Base } from './open-base.ts'
@@ -30,6 +31,7 @@ export async function openSources(stages: Stages) {
   const { settings, membership, metrics, clock } = base
   const changes = new PodChanges()
   let rejected = 0
+  const refused = new RefusedManifests()
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
     clock,
@@ -56,6 +58,7 @@ export async function openSources(stages: Stages) {
       runApi,
       mux,
       onRejected: () => void (rejected += 1),
+      refused,
     }),
     ...(clusterPods === undefined
       ? []
@@ -69,6 +72,8 @@ export async function openSources(stages: Stages) {
     changes,
     /** How many manifests or answers gave no pods. */
     rejected: () => rejected,
+    /** The manifest files that are refused at the moment. */
+    refusedManifests: () => refused.list(),
     loops,
   }
 }

@@ -1,20 +1,25 @@
-import { realFolder } from '../system/files/state/state-folder.ts'
+import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
 import { addExplanations, explainPods, isHealthy, listPods } from './node/agent/agent-client.ts'
 import type { PodSummary } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
 import { findContainerd } from './node/runtime/containerd.ts'
 import { findNoted, findProcess } from './node/known-process.ts'
-import type { StandaloneDeps } from './node/node-deps.ts'
+import type { ClientDeps } from './node/node-deps.ts'
+import { formatFileProblem, parseFileProblems } from './node/file-problems.ts'
+import type { FileProblem } from './node/file-problems.ts'
+import { exitCodes } from './node/node-error.ts'
+import type { ExitCode } from './node/node-error.ts'
+import { listWaitingPods } from './node/waiting-pods.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 
-/** Says what runs; true when all of it does and the agent is healthy. */
-export async function runStatus(deps: StandaloneDeps, state: string, signal: AbortSignal): Promise<boolean> {
+/** Says what runs and what is refused: done when all is well, failed when a file of the user is not used, another code when not all runs. */
+export async function runStatus(deps: ClientDeps, state: string, signal: AbortSignal): Promise<ExitCode> {
   const layout = computeNodeLayout(await realFolder(state))
   const record = await readNodeRecord(layout.record)
   if (record === undefined) {
     deps.say(`There is no node in ${state}.`)
-    return false
+    return exitCodes.otherState
   }
   const agent = await findProcess(knownAgent({ layout, nodeName: record.nodeName }))
   const healthy = agent !== undefined && (await isHealthy(record.ports, signal))
@@ -29,12 +34,27 @@ export async function runStatus(deps: StandaloneDeps, state: string, signal: Abo
       ? `kubectl    kubectl --kubeconfig ${layout.adminKubeconfig} get pods -A`
       : 'kubectl    the Kubernetes API is not served: "deckhand up" does not run',
   )
-  if (!healthy) return false
+  const applied = isUp ? parseFileProblems(await readTextIfPresent(layout.appliedProblems)) : []
+  if (!healthy) {
+    sayProblems(deps, applied)
+    return exitCodes.otherState
+  }
   deps.say('')
   // In this order: a pod that came in between must not appear as one that is being ended.
-  const explained = await explainPods(layout, signal)
-  deps.say(formatPods(addExplanations(await listPods(layout, signal), explained)))
-  return isUp
+  const { pods, manifests } = await explainPods(layout, signal)
+  const waiting = isUp ? await listWaitingPods(deps, layout, signal) : []
+  deps.say(formatPods([...addExplanations(await listPods(layout, signal), pods), ...waiting]))
+  const problems = [...manifests, ...applied]
+  sayProblems(deps, problems)
+  if (!isUp) return exitCodes.otherState
+  return problems.length === 0 ? exitCodes.done : exitCodes.failed
+}
+
+function sayProblems(deps: Pick<ClientDeps, 'say'>, problems: readonly FileProblem[]): void {
+  if (problems.length === 0) return
+  deps.say('')
+  deps.say('Refused files:')
+  for (const problem of problems) deps.say(`  ${formatFileProblem(problem)}`)
 }
 
 // A name may have 253 characters, and a table has to stay readable.

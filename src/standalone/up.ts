@@ -9,6 +9,7 @@ import { computeNodeName } from './node/compute-node-name.ts'
 import { createAgentConfig } from './node/agent/agent-config.ts'
 import { knownAgent, startAgent, waitUntilHealthy } from './node/agent/agent-process.ts'
 import type { AgentProcess } from './node/agent/agent-process.ts'
+import { createKustomizationBuilder } from './apply/build-kustomization.ts'
 import { runAppliedFolder } from './apply/run-applied-folder.ts'
 import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './arguments.ts'
 import type { UpOptions } from './arguments.ts'
@@ -19,6 +20,7 @@ import {
   checkRuntime,
   chooseRuntime,
   toFolderError,
+  checkAppliedFolder,
 } from './node/check-machine.ts'
 import { configureContainerd, findContainerd, isConfigured, startContainerd } from './node/runtime/containerd.ts'
 import { EXAMPLE_POD, examplePod } from './images/example-pod.ts'
@@ -45,6 +47,7 @@ const EXAMPLE_FILE = `${EXAMPLE_POD}.yaml`
 /** Runs a standalone node until the signal aborts; then the agent leaves, and pods and runtime stay. */
 export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
+  if (asked.apply !== undefined) await checkAppliedFolder(asked.apply)
   const options = await chooseOptions(deps, asked)
   await using cleanup = new AsyncDisposableStack()
   const layout = await openStateFolder(deps, options.state, cleanup)
@@ -61,7 +64,12 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const agent = await startAgent(deps, { layout, nodeName }, kubelet)
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
   if (options.apply !== undefined) {
-    const applied = { folder: options.apply, recordFile: layout.applied }
+    const applied = {
+      folder: options.apply,
+      recordFile: layout.applied,
+      problemsFile: layout.appliedProblems,
+      buildKustomization: createKustomizationBuilder(deps.clock, deps.programPath),
+    }
     const say = (line: string) => deps.say(line)
     group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock: deps.clock, say }, s))
   }

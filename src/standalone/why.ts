@@ -1,14 +1,17 @@
-import { realFolder } from '../system/files/state/state-folder.ts'
-import { explainPods, selectPods } from './node/agent/agent-client.ts'
+import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
+import { explainPods, listAgentPods, selectPods } from './node/agent/agent-client.ts'
 import type { ExplainedPod } from './node/agent/agent-client.ts'
-import type { StandaloneDeps } from './node/node-deps.ts'
+import { concernsName, formatFileProblem, parseFileProblems } from './node/file-problems.ts'
+import { readLastLogLines } from './node/last-log-lines.ts'
+import type { ClientDeps } from './node/node-deps.ts'
+import { listWaitingPods } from './node/waiting-pods.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 
-/** Says of one pod why it is as it is, and what was done for it. */
+/** Says of one pod why it is as it is, and what was done for it; or of a file why there is no pod of it. */
 export async function runWhy(
-  deps: StandaloneDeps,
+  deps: ClientDeps,
   options: { readonly state: string; readonly pod: string },
   signal: AbortSignal,
 ): Promise<void> {
@@ -22,18 +25,35 @@ export async function runWhy(
       exitCodes.otherState,
     )
   })
-  const pods = selectPods(explained, options.pod)
-  if (pods.length === 0)
+  const applied = parseFileProblems(await readTextIfPresent(layout.appliedProblems))
+  const problems = [...explained.manifests, ...applied].filter((problem) => concernsName(problem, options.pod))
+  const pods = selectPods(explained.pods, options.pod)
+  const waiting = selectPods(await listWaitingPods(deps, layout, signal), options.pod)
+  if (pods.length + problems.length + waiting.length === 0)
     throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
-  for (const pod of pods) deps.say(formatExplanation(pod))
+  const known = pods.length === 0 ? [] : await listAgentPods(layout, signal)
+  for (const pod of pods) {
+    deps.say(formatExplanation(pod))
+    const whole = known.find(({ metadata }) => metadata?.uid === pod.uid)
+    for (const line of whole === undefined ? [] : await readLastLogLines(layout, whole)) deps.say(line)
+  }
+  for (const { namespace, name, waiting: why, claims } of waiting) {
+    deps.say(`${namespace}/${name}: ${why}`)
+    for (const claim of claims) deps.say(`  ${claim}`)
+  }
+  for (const problem of problems) deps.say(`Refused: ${formatFileProblem(problem)}`)
 }
 
 /** The sentence, then the steps with the time of day, how long they took and what went wrong. */
 export function formatExplanation({ namespace, name, why, from, steps }: Omit<ExplainedPod, 'uid'>): string {
+  const errors = new Set<string>()
   const lines = steps.map(({ name: step, startedAt, ms, error }) => {
     const time = new Date(startedAt).toISOString().slice(11, 23)
     const took = ms === undefined || ms === null ? 'goes on' : `${(ms / 1000).toFixed(3)} s`
-    return `  ${time}  ${took.padStart(9)}  ${step}${error === undefined || error === null ? '' : `: ${error}`}`
+    const failure = error === undefined || error === null ? '' : errors.has(error) ? ': failed as above' : `: ${error}`
+    // A step within another fails with it, and what is tried again fails often in the same way: once is enough to read.
+    if (error) errors.add(error)
+    return `  ${time}  ${took.padStart(9)}  ${step}${failure}`
   })
   const origin = from === undefined ? [] : [`  from ${from}`]
   return [`${namespace}/${name}: ${why}`, ...origin, ...lines].join('\n')

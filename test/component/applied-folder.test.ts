@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,6 +31,8 @@ async function setUp(t: TestContext) {
       {
         folder,
         recordFile: `${root}/applied.json`,
+        problemsFile: `${root}/problems.json`,
+        buildKustomization: async (path) => readFileSync(`${path}/built`, 'utf8'),
         client,
         clock: systemClock,
         say: (line) => void said.push(line),
@@ -50,6 +52,10 @@ async function setUp(t: TestContext) {
   return {
     said,
     recordFile: `${root}/applied.json`,
+    problems: () =>
+      existsSync(`${root}/problems.json`) ? (JSON.parse(readFileSync(`${root}/problems.json`, 'utf8')) as unknown) : [],
+    folder,
+    send: (method: string, path: string, body: object) => call(server.api, method, path, { body }),
     client,
     write: (name: string, text: string) => writeFileSync(`${folder}/${name}`, text),
     remove: (name: string) => rmSync(`${folder}/${name}`),
@@ -116,6 +122,56 @@ describe('runAppliedFolder()', () => {
       ).length,
       1,
     )
+  })
+
+  test('lists what is wrong with file, line and reason while it is', async (t) => {
+    const node = await setUp(t)
+    node.write('bad.yaml', 'apiVersion: v1\nkind: [\n')
+    node.write('strict.yaml', `${map('fine', '1')}---\n${map('odd', '1')}dat: {}\n`)
+    await until(async () => (await node.value('fine')) === '1')
+    await until(() => (node.problems() as unknown[]).length === 2)
+    assert.deepEqual(node.problems(), [
+      {
+        file: `${node.folder}/bad.yaml`,
+        reason: 'line 3: Flow sequence in block collection must be sufficiently indented and end with a ]',
+        hasLastGood: false,
+      },
+      {
+        file: `${node.folder}/strict.yaml`,
+        line: 6,
+        object: 'ConfigMap default/odd',
+        reason: 'strict decoding error: unknown field "dat"',
+      },
+    ])
+    node.remove('bad.yaml')
+    node.write('strict.yaml', map('fine', '1'))
+    await until(() => (node.problems() as unknown[]).length === 0)
+  })
+
+  test('reads sub-folders, and what a kustomization builds in place of the files beside it', async (t) => {
+    const node = await setUp(t)
+    mkdirSync(`${node.folder}/sub/deep`, { recursive: true })
+    node.write('sub/deep/a.yaml', map('deep', '1'))
+    await until(async () => (await node.value('deep')) === '1')
+    node.write('sub/deep/b.yaml', map('later', '1'))
+    await until(async () => (await node.value('later')) === '1')
+    mkdirSync(`${node.folder}/kustom`)
+    node.write('kustom/built', map('built', '1'))
+    node.write('kustom/part.yaml', map('part', '1'))
+    node.write('kustom/kustomization.yaml', 'resources: [part.yaml]\n')
+    await until(async () => (await node.value('built')) === '1')
+    await until(async () => (await node.value('part')) === undefined)
+  })
+
+  test('repairs what others changed', async (t) => {
+    const node = await setUp(t)
+    node.write('a.yaml', map('a', '1'))
+    await until(async () => (await node.value('a')) === '1')
+    const path = '/api/v1/namespaces/default/configmaps/a'
+    await node.send('PATCH:merge', path, { data: { value: 'x', more: 'y' } })
+    node.write('b.yaml', map('b', '1'))
+    await until(async () => (await node.value('a')) === '1')
+    assert.ok(node.said.includes('ConfigMap default/a repaired'))
   })
 
   test('keeps what a file said before it became bad', async (t) => {

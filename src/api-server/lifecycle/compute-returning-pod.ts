@@ -7,11 +7,19 @@ const SHUTDOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdo
 
 /** Whether a pod was ended, or not taken, only because its node shut down, and nothing else replaces it. */
 export function isEndedByShutdown({ metadata, spec, status }: StoredPod): boolean {
-  if (status?.phase !== 'Failed' || metadata.deletionTimestamp !== undefined) return false
-  const isShutdown = status.message === SHUTDOWN_MESSAGE || status.reason === 'NodeShutdown'
+  const isShutdown =
+    status?.reason === 'NodeShutdown' ||
+    status?.conditions?.some(({ message }) => message === SHUTDOWN_MESSAGE) === true
   const isControlled = metadata.ownerReferences?.some(({ controller }) => controller === true) === true
-  // One that may never run twice has had its run; one with finalizers is the business of those who wait for its end.
-  return isShutdown && !isControlled && spec?.restartPolicy !== 'Never' && (metadata.finalizers?.length ?? 0) === 0
+  // One with finalizers is the business of those who wait for its end.
+  const isHeld = isControlled || metadata.deletionTimestamp !== undefined || (metadata.finalizers?.length ?? 0) > 0
+  return isShutdown && !isHeld && wouldRestart(spec?.restartPolicy, status.phase)
+}
+
+/** As if its containers had ended by themselves. */
+function wouldRestart(restartPolicy = 'Always', phase: string | undefined): boolean {
+  if (phase === 'Succeeded') return restartPolicy === 'Always'
+  return phase === 'Failed' && restartPolicy !== 'Never'
 }
 
 /** Whether a node takes pods again. */

@@ -60,12 +60,7 @@ function antiTermsOf({ spec }: Pod): readonly PodAffinityTerm[] {
 function concerns(term: PodAffinityTerm, owner: Pod, other: Pod, place: Place): boolean {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term
   if (!hasTopology(place, term.topologyKey) || labelSelector === undefined) return false
-  const keyed = addKeys(
-    addKeys(labelSelector, owner, matchLabelKeys, 'In'),
-    owner,
-    mismatchLabelKeys,
-    'NotIn',
-  )
+  const keyed = addKeys(addKeys(labelSelector, owner, matchLabelKeys, 'In'), owner, mismatchLabelKeys, 'NotIn')
   return isInNamespaces(term, owner, other, place) && matchesLabelSelector(keyed, labelsOf(other))
 }
 
@@ -86,12 +81,7 @@ function hasTopology({ node }: Place, key: string): boolean {
 }
 
 /** The selector, also for the pod's own values of these labels. */
-function addKeys(
-  selector: LabelSelector,
-  pod: Pod,
-  keys: readonly string[],
-  operator: 'In' | 'NotIn',
-): LabelSelector {
+function addKeys(selector: LabelSelector, pod: Pod, keys: readonly string[], operator: 'In' | 'NotIn'): LabelSelector {
   const added = keys.flatMap((key) => {
     const value = labelsOf(pod)[key]
     return value === undefined ? [] : [{ key, operator, values: [value] }]

@@ -32,7 +32,11 @@ function pod(name: string, { metadata, spec, status }: PodParts = {}): Pod {
 
 /** One that is on the node. */
 function present(name: string, parts: PodParts = {}): Pod {
-  return pod(name, { ...parts, spec: { nodeName: 'node-1', ...parts.spec }, status: { phase: 'Running', ...parts.status } })
+  return pod(name, {
+    ...parts,
+    spec: { nodeName: 'node-1', ...parts.spec },
+    status: { phase: 'Running', ...parts.status },
+  })
 }
 
 function decide(overrides: Partial<ClusterView>): readonly Decision[] {

@@ -42,5 +42,8 @@ function inVain(reasons: readonly string[]): Preemption {
 
 /** As schedulers say it for a cluster of one node. */
 export function formatReasons(reasons: readonly string[]): string {
-  return `0/1 nodes are available: ${[...reasons].map((reason) => `1 ${reason}`).sort().join(', ')}.`
+  return `0/1 nodes are available: ${[...reasons]
+    .map((reason) => `1 ${reason}`)
+    .sort()
+    .join(', ')}.`
 }

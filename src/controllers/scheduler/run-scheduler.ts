@@ -71,12 +71,7 @@ interface Caches {
 /** The last decision about each pod that waits, by UID, as far as it was written. */
 type Written = Map<string, Decision>
 
-async function runDecisions(
-  deps: SchedulerDeps,
-  caches: Caches,
-  wakeup: Wakeup,
-  signal: AbortSignal,
-): Promise<never> {
+async function runDecisions(deps: SchedulerDeps, caches: Caches, wakeup: Wakeup, signal: AbortSignal): Promise<never> {
   const written: Written = new Map()
   const backOff = new BackOff(RETRY)
   for (;;) {
@@ -88,12 +83,7 @@ async function runDecisions(
 }
 
 /** False when something failed that a second try may help. */
-async function decideAll(
-  deps: SchedulerDeps,
-  caches: Caches,
-  written: Written,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function decideAll(deps: SchedulerDeps, caches: Caches, written: Written, signal: AbortSignal): Promise<boolean> {
   const { client, events, clock, nodeName, log } = deps
   let isDone = true
   for (const decision of computeSchedule(toView(caches, nodeName, written))) {
@@ -133,8 +123,6 @@ function isSame(before: Decision | undefined, now: Decision): boolean {
   if (before?.kind !== 'wait' || now.kind !== 'wait') return false
   const names = ({ victims }: typeof now) => victims.map(({ metadata }) => metadata.uid).join()
   return (
-    before.message === now.message &&
-    before.nominatedNodeName === now.nominatedNodeName &&
-    names(before) === names(now)
+    before.message === now.message && before.nominatedNodeName === now.nominatedNodeName && names(before) === names(now)
   )
 }

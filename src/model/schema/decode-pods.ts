@@ -82,6 +82,10 @@ function kindOf(manifest: LocatedManifest, allowList: boolean): 'Pod' | 'PodList
   const { value } = manifest
   if (!isRecord(value)) fail(manifest, [], 'expected an object with apiVersion and kind')
   const { apiVersion, kind } = value
+  if (typeof kind === 'string' && kind !== '' && kind !== 'Pod' && kind !== 'PodList') {
+    const where = 'apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")'
+    fail(manifest, ['kind'], `expected ${allowList ? '"Pod" or "PodList"' : '"Pod"'}, not ${JSON.stringify(shown(kind))}: ${where}`)
+  }
   if (apiVersion !== 'v1') {
     fail(manifest, ['apiVersion'], `expected "v1", not ${JSON.stringify(shown(apiVersion))}`)
   }

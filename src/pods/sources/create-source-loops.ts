@@ -6,6 +6,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { decodeStaticPods } from './decode-static-pod.ts'
 import type { PodConfigMux } from './pod-config-mux.ts'
 import { runFileSource } from './run-file-source.ts'
+import type { RefusedManifests } from './refused-manifests.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface SourceLoopsDeps {
@@ -20,6 +21,8 @@ export interface SourceLoopsDeps {
   readonly log: Logger
   /** A manifest or an answer gave no pods. */
   readonly onRejected: () => void
+  /** The manifest files that are refused at the moment. */
+  readonly refused: RefusedManifests
 }
 
 /** The sources that the configuration asks for. */
@@ -34,7 +37,7 @@ export function sourceNames({ config, flags, standalone }: Settings): readonly s
 
 /** A loop for each source of pods, into the mux. */
 export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
-  const { settings, hasObjects, runApi, mux, clock, random, log, onRejected: onRefused } = deps
+  const { settings, hasObjects, runApi, mux, clock, random, log, onRejected: onRefused, refused } = deps
   const { config, gates, nodeName } = settings
   const names = sourceNames(settings)
   const decoding = {
@@ -54,7 +57,7 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
         const decode = (bytes: Uint8Array, file: string) =>
           decodeStaticPods(bytes, { kind: 'file', path: file }, decoding)
         const checkFrequencyMs = config.fileCheckFrequency
-        await runFileSource({ ...shared, path, checkFrequencyMs, decode, lastGood, emit: emitAs('file') }, s)
+        await runFileSource({ ...shared, refused, path, checkFrequencyMs, decode, lastGood, emit: emitAs('file') }, s)
       },
     },
     {

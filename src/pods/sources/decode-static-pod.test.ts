@@ -20,6 +20,20 @@ function decode(options: { metadata?: object; spec?: object; origin?: StaticPodO
 }
 
 describe('decodeStaticPods()', () => {
+  test('takes several documents of a file, and refuses all of it for a mistake in one, at its line', () => {
+    const pod = (name: string, image: string) =>
+      `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {containers: [{name: c, image: ${image}}]}\n`
+    const decode = (...documents: string[]) =>
+      decodeStaticPods(Buffer.from(documents.join('---\n')), FILE, { nodeName: 'n', refuseApiReferences: false })
+    const { pods } = decode('# first\n', pod('a', 'x'), pod('b', 'z'))
+    assert.deepEqual(
+      pods.map(({ metadata }) => metadata.name),
+      ['a-n', 'b-n'],
+    )
+    assert.notEqual(pods[0]?.metadata.uid, pods[1]?.metadata.uid)
+    assert.throws(() => decode(pod('a', 'x'), pod('b', '5')), /: 9:\d+ spec\.containers\[0\]\.image: Invalid value: 5/)
+  })
+
   test('gives a pod its identity on this node', () => {
     const { metadata, spec, status } = decode({ metadata: { annotations: { a: 'b' } } })
     assert.match(metadata.uid, /^[0-9a-f]{32}$/)

@@ -2,7 +2,11 @@ import type { Toleration } from '../../model/generated/core-v1.ts'
 import { CONFIG_HASH_ANNOTATION, ETCD_KEY_ANNOTATION, parsePodUid } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { decodePods } from '../../model/schema/decode-pods.ts'
-import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
+import type { DecodedManifest, DecodeOptions } from '../../model/schema/decode-pods.ts'
+import { ManifestError } from '../../model/schema/manifest-error.ts'
+import type { ManifestProblem } from '../../model/schema/manifest-error.ts'
+import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
+import { splitDocuments } from '../../base/document/split-documents.ts'
 import type { PodRules } from '../../model/schema/validate-pod.ts'
 import type { ManifestPod } from '../../model/schema/default-pod.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -32,12 +36,36 @@ export function decodeStaticPods(
   origin: StaticPodOrigin,
   settings: StaticPodSettings,
 ): DecodedManifest {
-  return decodePods(bytes, {
-    identify: (pod) => identifyStaticPod(pod, origin, settings.nodeName),
+  const options = {
+    identify: (pod: ManifestPod) => identifyStaticPod(pod, origin, settings.nodeName),
     refuseApiReferences: settings.refuseApiReferences,
     ...(settings.rules && { rules: settings.rules }),
     allowList: origin.kind === 'http',
+  }
+  const documents = origin.kind === 'file' && bytes.length <= MAX_MANIFEST_BYTES ? splitDocuments(Buffer.from(bytes).toString('utf8')) : []
+  return documents.length > 1 ? decodeDocuments(documents, options) : decodePods(bytes, options)
+}
+
+/** Each document is a pod. What is wrong with any of them refuses the file, so that it never runs in part. */
+function decodeDocuments(documents: ReturnType<typeof splitDocuments>, options: DecodeOptions): DecodedManifest {
+  const problems: ManifestProblem[] = []
+  const decoded = documents.flatMap(({ text, line }) => {
+    const shift = (problem: ManifestProblem) => ({ ...problem, line: problem.line + line })
+    try {
+      const { pods, warnings } = decodePods(Buffer.from(text), options)
+      return [{ pods, warnings: warnings.map(shift) }]
+    } catch (error) {
+      if (!(error instanceof ManifestError)) throw error
+      problems.push(...error.problems.map(shift))
+      return []
+    }
   })
+  if (problems.length > 0) throw new ManifestError(problems)
+  return {
+    kind: 'pods',
+    pods: decoded.flatMap(({ pods }) => pods),
+    warnings: decoded.flatMap(({ warnings }) => warnings),
+  }
 }
 
 /** A static pod's identity follows from its content, its node and its place, so that it survives a restart of the agent. */

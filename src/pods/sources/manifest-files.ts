@@ -8,6 +8,7 @@ import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
 import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { RefusedManifests } from './refused-manifests.ts'
 
 /** Content of a manifest at a path → its pods; throws ManifestError. */
 export type DecodeManifest = (bytes: Uint8Array, path: string) => DecodedManifest
@@ -26,6 +27,8 @@ export interface ManifestFilesDeps {
   readonly clock: Clock
   /** Called for each manifest that gave no pod. */
   readonly onRefused?: () => void
+  /** Where the manifests are listed that are refused at the moment. */
+  readonly refused?: Pick<RefusedManifests, 'set' | 'delete'>
 }
 
 // Who writes a file without renaming it into place is done with it by then, mostly.
@@ -104,6 +107,7 @@ export class ManifestFiles {
   forget(names: readonly string[]): boolean {
     const known = names.filter((name) => (this.#entries.get(name)?.pods.length ?? 0) > 0)
     for (const name of known) this.#entries.delete(name)
+    for (const name of names) this.#deps.refused?.delete(join(this.#directory, name))
     return known.length > 0
   }
 
@@ -122,6 +126,7 @@ export class ManifestFiles {
     const path = join(this.#directory, name)
     const found = await inspectPath(path)
     const before = this.#entries.get(name)
+    if (found.kind === 'missing') this.#deps.refused?.delete(path)
     if (found.kind === 'missing') return this.#entries.delete(name) && (before?.pods.length ?? 0) > 0
     if (found.kind === 'failed') return this.#skip(name, found.reason, before?.pods ?? [])
     if (found.kind !== 'file') return this.#skip(name, found.kind === 'directory' ? 'a directory' : found.reason, [])
@@ -129,6 +134,7 @@ export class ManifestFiles {
     const read = await this.#readPods(name)
     if (read.kind === 'pods') {
       this.#entries.set(name, { stamp: found.stamp, pods: read.pods })
+      this.#deps.refused?.delete(path)
       return true
     }
     if (read.kind === 'failed') return await this.#putOff(name, read.reason)
@@ -153,6 +159,7 @@ export class ManifestFiles {
       this.#logger.warn('cannot read a manifest, will try again', { file: join(this.#directory, name), reason })
     }
     this.#entries.set(name, { stamp: reason, pods })
+    this.#deps.refused?.set({ file: join(this.#directory, name), reason, hasLastGood: pods.length > 0 })
     return before === undefined && pods.length > 0
   }
 
@@ -161,7 +168,9 @@ export class ManifestFiles {
     const before = this.#entries.get(name)
     if (before?.stamp === reason) return false
     this.#entries.set(name, { stamp: reason, pods })
-    this.#logger.warn('not a manifest file, skipped', { file: join(this.#directory, name), reason })
+    const file = join(this.#directory, name)
+    this.#deps.refused?.set({ file, reason: `not a manifest file: ${reason}`, hasLastGood: pods.length > 0 })
+    this.#logger.warn('not a manifest file, skipped', { file, reason })
     return (before?.pods.length ?? 0) !== pods.length
   }
 
@@ -199,6 +208,8 @@ export class ManifestFiles {
   #refuse(file: string, problems: readonly ManifestProblem[], hasLastGood: boolean): void {
     this.#deps.onRefused?.()
     const [first, ...others] = problems
+    const reason = problems.map(({ path, rule }) => (path === '' ? rule : `${path}: ${rule}`)).slice(0, MAX_LOGGED_PROBLEMS)
+    this.#deps.refused?.set({ file, line: first?.line, reason: reason.join('; '), hasLastGood })
     const more = others.slice(0, MAX_LOGGED_PROBLEMS - 1).map(formatProblem)
     this.#logger.error(
       hasLastGood ? 'manifest is invalid, the last good version keeps running' : 'manifest is invalid',

@@ -13,6 +13,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import type { LogFields, Logger } from '../../base/telemetry/logger.ts'
 import { createLastGoodManifests } from '../../system/directories/last-good-manifests.ts'
 import { decodeStaticPods } from './decode-static-pod.ts'
+import { RefusedManifests } from './refused-manifests.ts'
 import { runFileSource } from './run-file-source.ts'
 
 function manifest(name: string, image = 'nginx', more = ''): string {
@@ -47,6 +48,7 @@ class SourceUnderTest {
   readonly directory: string
   readonly lines: LogLine[] = []
   readonly emissions: string[][] = []
+  readonly refused = new RefusedManifests()
   decoded = 0
   #wake = Promise.withResolvers<void>()
   readonly #stop = new AbortController()
@@ -69,6 +71,7 @@ class SourceUnderTest {
           return decodeStaticPods(bytes, { kind: 'file', path: file }, settings)
         },
         lastGood: createLastGoodManifests(join(this.directory, '.last-good')),
+        refused: this.refused,
         emit: (pods) => this.#take(pods),
       },
       this.#stop.signal,
@@ -142,6 +145,32 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     await rm(file('a.json'))
     await source.settles('b-n=busybox')
     assert.deepEqual(source.lines, [])
+  })
+
+  test('lists what it refuses until it is good or gone', async (t) => {
+    const source = await createSource(t)
+    const file = (name: string) => join(source.directory, name)
+    await writeFile(file('a.yaml'), manifest('a'))
+    await writeFile(file('b.yaml'), 'apiVersion: apps/v1\nkind: Deployment\n')
+    source.start(source.directory)
+    await source.settles('a-n=nginx')
+    await source.logs('manifest is invalid')
+    await writeFile(file('a.yaml'), manifest('a', '5'))
+    await source.logs('manifest is invalid, the last good version keeps running')
+    assert.deepEqual(
+      source.refused.list().map(({ file: path, line, hasLastGood }) => [path, line, hasLastGood]),
+      [
+        [file('a.yaml'), 8, true],
+        [file('b.yaml'), 2, false],
+      ],
+    )
+    assert.match(source.refused.list()[1]?.reason ?? '', /^kind: expected "Pod", not "Deployment": apply it to the API/)
+    await rm(file('b.yaml'))
+    await writeFile(file('a.yaml'), manifest('a', 'busybox'))
+    await source.settles('a-n=busybox')
+    await writeFile(file('c.yaml'), manifest('c'))
+    await source.settles('a-n=busybox', 'c-n=nginx')
+    assert.deepEqual(source.refused.list(), [])
   })
 
   test('takes a file that was removed and made again at once for another one', async (t) => {
@@ -337,7 +366,7 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     await writeFile(at('11-type'), manifest('type', '5'))
     await writeFile(at('12-first'), manifest('twin'))
     await writeFile(at('13-second'), manifest('twin'))
-    await writeFile(at('14-two'), `${manifest('a')}---\n${manifest('b')}`)
+    await writeFile(at('14-two'), `${manifest('a')}---\napiVersion: apps/v1\nkind: Deployment\n`)
     await symlink('/dev/zero', at('15-device'))
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(at('16-socket'), resolve))
@@ -362,11 +391,11 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
       '06-loop symbolic links that form a loop',
       '07-dangling a symbolic link to nothing',
       '08-directory a directory',
-      '09-kind 2:1 kind expected "Pod", not "Service"',
+      `09-kind 2:1 kind expected "Pod", not "Service": apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")`,
       '10-unknown 9:5 spec.containers[0].imge unknown field, ignored, did you mean "image"?',
       '11-type 8:5 spec.containers[0].image Invalid value: 5: expected a string',
       '13-second 12-first',
-      '14-two 9:1 a second document starts here, expected one in a file',
+      `14-two 11:1 kind expected "Pod", not "Deployment": apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")`,
       '15-device a device',
       '16-socket a socket',
     ])

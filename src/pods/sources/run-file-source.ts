@@ -11,6 +11,7 @@ import { ChangeHints } from './change-hints.ts'
 import type { Changes } from './change-hints.ts'
 import { ManifestFiles } from './manifest-files.ts'
 import type { DecodeManifest, LastGoodManifests } from './manifest-files.ts'
+import type { RefusedManifests } from './refused-manifests.ts'
 
 /** What the file source needs. */
 export interface FileSourceDeps {
@@ -23,6 +24,7 @@ export interface FileSourceDeps {
   readonly logger: Logger
   /** Called for each manifest that gave no pod, and when the path cannot be read. */
   readonly onRefused?: () => void
+  readonly refused?: RefusedManifests
   /** Takes the complete set; called when it changed, and once at the start. */
   readonly emit: (pods: readonly Pod[]) => void
 }

@@ -9,7 +9,12 @@ test('createWhyRoute() shows all pods, or the one asked for', async (t) => {
     { namespace: 'shop', name: 'a', why: 'y' },
     { namespace: 'shop', name: 'b', why: 'z' },
   ]
-  const get = await serveRoutes(t, [createWhyRoute(() => pods)])
+  const get = await serveRoutes(t, [
+    createWhyRoute(
+      () => pods,
+      () => [{ file: '/m/a.yaml' }],
+    ),
+  ])
   const ask = async (query: string) => {
     const [status, body] = await reported(get(`/why?${query}`))
     return [
@@ -18,6 +23,7 @@ test('createWhyRoute() shows all pods, or the one asked for', async (t) => {
     ]
   }
   assert.deepEqual(await ask(''), [200, 'xyz'])
+  assert.match((await reported(get('/why')))[1], /"manifests":\[\{"file":"\/m\/a\.yaml"\}\]/)
   assert.deepEqual(await ask('pod=a'), [200, 'xy'])
   assert.deepEqual(await ask('pod=shop/a'), [200, 'y'])
   assert.deepEqual(await ask('pod=c'), [404, 'no pod "c" here\n'])

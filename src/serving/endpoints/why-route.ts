@@ -6,8 +6,13 @@ interface Explanation {
   readonly name: string
 }
 
-/** GET /why: what each pod is at and what was done for it; ?pod=NAME or ?pod=NAMESPACE/NAME for one of them. */
-export function createWhyRoute(explain: () => readonly Explanation[]): Route {
+/**
+ * GET /why: what each pod is at and what was done for it, and which manifests gave none; ?pod=NAME or ?pod=NAMESPACE/NAME for one pod.
+ */
+export function createWhyRoute(
+  explain: () => readonly Explanation[],
+  refusedManifests: () => readonly object[],
+): Route {
   return {
     path: '/why',
     methods: ['GET'],
@@ -17,7 +22,8 @@ export function createWhyRoute(explain: () => readonly Explanation[]): Route {
         ({ namespace, name }) => wanted === null || [name, `${namespace}/${name}`].includes(wanted),
       )
       if (wanted !== null && pods.length === 0) return sendText(response, 404, `no pod "${wanted}" here\n`)
-      sendAnswer(response, { status: 200, type: 'application/json', body: `${JSON.stringify({ pods })}\n` })
+      const answer = { pods, ...(wanted === null && { manifests: refusedManifests() }) }
+      sendAnswer(response, { status: 200, type: 'application/json', body: `${JSON.stringify(answer)}\n` })
     },
   }
 }

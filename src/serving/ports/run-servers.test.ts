@@ -82,6 +82,7 @@ async function run(
     tracer: undefined,
     clock: new FakeClock(),
     log,
+    refusedManifests: () => [],
     syncLoop: problem,
     devicePlugins: () => undefined,
     statsRoutes: async () => stats,
@@ -156,8 +157,8 @@ describe('runServers()', () => {
     // Two at once: connections of a unix socket have no address that would distinguish them.
     const both = await Promise.all(['/why', '/why'].map((path) => getFromSocket(socket, path)))
     assert.deepEqual(both, [
-      [200, '{"pods":[]}\n'],
-      [200, '{"pods":[]}\n'],
+      [200, '{"pods":[],"manifests":[]}\n'],
+      [200, '{"pods":[],"manifests":[]}\n'],
     ])
     assert.equal((await getFromSocket(socket, '/exec/a/b/c'))[0], 404)
     leave()

@@ -24,6 +24,8 @@ export interface RunServersDeps {
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
   readonly registry: Pick<PodRegistry, 'views' | 'explain'>
+  /** The manifest files that are refused at the moment, and why. */
+  readonly refusedManifests: () => readonly object[]
   readonly metrics: AgentMetrics
   readonly tracer: Tracer | undefined
   readonly clock: Clock
@@ -110,11 +112,11 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
 }
 
 /** What needs no right beyond seeing: the same on the ports and the socket. */
-function createOpenRoutes({ registry, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
+function createOpenRoutes({ registry, refusedManifests, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
   return [
     ...health,
     createPodsRoute(() => registry.views()),
-    createWhyRoute(() => registry.explain()),
+    createWhyRoute(() => registry.explain(), refusedManifests),
     createMetricsRoute('/metrics', (format) => metrics.render(format)),
     createMetricsRoute('/metrics/probes', (format) => metrics.renderProbes(format)),
     createSlisRoute(

@@ -3,12 +3,15 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { AppliedObject } from './applied-object.ts'
 import { computeApplyPatch } from './compute-apply-patch.ts'
+import { isWithin } from './is-within.ts'
 import type { ObjectPlace } from './object-paths.ts'
 import { formatExactJson, parseExactJson } from '../../base/document/exact-json.ts'
 
 // The one that kubectl uses, so that both can be used on the same object.
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const GONE_POLL_MS = 200
+// As kubectl: a field that the API does not know is a mistake, not something to leave out.
+const STRICT = { fieldValidation: 'Strict' }
 
 export interface ApplyDeps {
   readonly client: KubeClient
@@ -16,7 +19,7 @@ export interface ApplyDeps {
 }
 
 /** What was done for an object. */
-export type Outcome = 'created' | 'configured' | 'replaced' | 'unchanged'
+export type Outcome = 'created' | 'configured' | 'repaired' | 'replaced' | 'unchanged'
 
 /** Makes an object as it is wanted. A pod that cannot become so is deleted and created again, since most of a pod never changes. */
 export async function applyObject(
@@ -33,7 +36,9 @@ export async function applyObject(
   }
   const before = live.metadata.annotations?.[LAST_APPLIED]
   const text = formatExactJson(object)
-  if (before === text) return 'unchanged'
+  // What others have changed in it counts too.
+  const isDrift = before === text
+  if (isDrift && isWithin(object, live)) return 'unchanged'
   const patch = computeApplyPatch(
     before === undefined ? {} : (parseExactJson(before) as object),
     withLastApplied(object),
@@ -41,8 +46,11 @@ export async function applyObject(
   if (patch.kind === 'patch') {
     try {
       const contentType = 'application/strategic-merge-patch+json'
-      await client.send({ method: 'PATCH', path, body: patch.body, contentType }, signal)
-      return 'configured'
+      const request = { method: 'PATCH', path, query: STRICT, body: patch.body, contentType } as const
+      const after = await client.send<AppliedObject>(request, signal)
+      // The API only writes it in another form.
+      if (after.metadata.resourceVersion === live.metadata.resourceVersion) return 'unchanged'
+      return isDrift ? 'repaired' : 'configured'
     } catch (error) {
       if (!(error instanceof KubeApiError) || error.code !== 422 || object.kind !== 'Pod') throw error
     }
@@ -50,7 +58,7 @@ export async function applyObject(
     const body = withLastApplied(object)
     const { resourceVersion } = live.metadata
     await client.send(
-      { method: 'PUT', path, body: { ...body, metadata: { ...body.metadata, resourceVersion } } },
+      { method: 'PUT', path, query: STRICT, body: { ...body, metadata: { ...body.metadata, resourceVersion } } },
       signal,
     )
     return 'configured'
@@ -79,7 +87,7 @@ async function create(
   object: AppliedObject,
   signal: AbortSignal,
 ): Promise<void> {
-  await client.send({ method: 'POST', path: collection, body: withLastApplied(object) }, signal)
+  await client.send({ method: 'POST', path: collection, query: STRICT, body: withLastApplied(object) }, signal)
 }
 
 async function deleteAndWait({ client, clock }: ApplyDeps, path: string, signal: AbortSignal): Promise<void> {

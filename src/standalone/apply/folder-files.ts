@@ -1,36 +1,47 @@
 import { join } from 'node:path'
-import { inspectPath, listNames, readManifestFile } from '../../system/files/read-manifest-file.ts'
+import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
 import type { AppliedObject } from './applied-object.ts'
+import { listFolderTree } from './list-folder-tree.ts'
+import type { FolderTree } from './list-folder-tree.ts'
 import { parseObjects } from './parse-objects.ts'
+import type { LocatedObject } from './parse-objects.ts'
 import type { Reporter } from './reporter.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 interface KnownFile {
   readonly stamp: string
-  readonly objects: readonly AppliedObject[]
+  readonly objects: readonly LocatedObject[]
   /** What it has now cannot be used; the objects are those of its last good version. */
   readonly isBad: boolean
 }
 
-const MAX_FILE_BYTES = 10 * 1024 * 1024
-const FILES = /\.(?:ya?ml|json)$/
+/** Builds the kustomization of a folder: YAML of its objects. Fails with what is wrong. */
+export type BuildKustomization = (folder: string, signal: AbortSignal) => Promise<string>
 
-/** The objects in the files of a folder, as the files last said it. */
+const MAX_FILE_BYTES = 10 * 1024 * 1024
+
+/** The objects in the files of a folder and its sub-folders, as the files last said it. */
 export class FolderFiles {
   readonly #folder: string
   readonly #reporter: Reporter
+  readonly #build: BuildKustomization
   readonly #files = new Map<string, KnownFile>()
+  #folders: readonly string[] = []
 
-  constructor(folder: string, reporter: Reporter) {
+  constructor(folder: string, reporter: Reporter, build: BuildKustomization) {
     this.#folder = folder
     this.#reporter = reporter
+    this.#build = build
   }
 
   /** In the order of the files' names. */
-  objects(): { readonly file: string; readonly object: AppliedObject }[] {
-    return [...this.#files.keys()]
-      .sort()
-      .flatMap((file) => (this.#files.get(file)?.objects ?? []).map((object) => ({ file, object })))
+  objects(): { readonly file: string; readonly object: AppliedObject; readonly line: number | undefined }[] {
+    return [...this.#files.keys()].sort().flatMap((file) => (this.#files.get(file)?.objects ?? []).map((located) => ({ file, ...located })))
+  }
+
+  /** The folder and those below it, as they were at the last reading. */
+  get folders(): readonly string[] {
+    return this.#folders
   }
 
   /** True for a file that is there and cannot be used: what it should say is unknown. */
@@ -40,19 +51,28 @@ export class FolderFiles {
 
   /** Reads what is new. Undefined when the folder cannot be listed, false when a file in it is bad. */
   async read(signal: AbortSignal): Promise<boolean | undefined> {
-    let names: readonly string[]
+    let tree: FolderTree
     try {
-      names = (await listNames(this.#folder)).filter((name) => FILES.test(name) && !name.startsWith('.'))
-      this.#reporter.report(this.#folder, '')
+      tree = await listFolderTree(this.#folder, signal)
+      this.#reporter.clear(this.#folder)
     } catch (error) {
-      this.#reporter.report(this.#folder, `Cannot apply "${this.#folder}": ${errorMessage(error)}`)
+      if (signal.aborted) throw error
+      const reason = errorMessage(error)
+      this.#reporter.report(this.#folder, `Cannot apply "${this.#folder}": ${reason}`, { file: this.#folder, reason })
       return undefined
     }
-    for (const known of this.#files.keys()) if (!names.includes(known)) this.#files.delete(known)
-    for (const name of names) {
+    this.#folders = tree.folders
+    const names = new Set([...tree.files, ...tree.kustomizations])
+    for (const known of this.#files.keys()) {
+      if (names.has(known)) continue
+      this.#files.delete(known)
+      this.#reporter.clear(join(this.#folder, known))
+    }
+    for (const name of tree.files) {
       signal.throwIfAborted()
       await this.#readFile(name)
     }
+    for (const name of tree.kustomizations) await this.#readKustomization(name, tree.stamp, signal)
     return ![...this.#files.values()].some(({ isBad }) => isBad)
   }
 
@@ -68,15 +88,35 @@ export class FolderFiles {
     if (content.kind === 'failed') return this.#reject(path, name, content.reason, content.kind)
     try {
       if (content.kind === 'unusable') throw new Error(content.reason)
-      this.#files.set(name, { stamp: found.stamp, objects: parseObjects(content.bytes), isBad: false })
-      this.#reporter.report(path, '')
+      this.#take(name, found.stamp, parseObjects(content.bytes))
     } catch (error) {
       this.#reject(path, name, errorMessage(error), found.stamp)
     }
   }
 
-  #reject(path: string, name: string, why: string, stamp: string): void {
-    this.#files.set(name, { stamp, objects: this.#files.get(name)?.objects ?? [], isBad: true })
-    this.#reporter.report(path, `Cannot apply "${path}": ${why}`)
+  /** Built again when anything in the tree has changed: it may refer to all of it. */
+  async #readKustomization(name: string, stamp: string, signal: AbortSignal): Promise<void> {
+    if (this.#files.get(name)?.stamp === stamp) return
+    const path = join(this.#folder, name)
+    try {
+      const objects = parseObjects(Buffer.from(await this.#build(path, signal)))
+      // The lines are those of what was built, which no user has seen.
+      this.#take(name, stamp, objects.map(({ object }) => ({ object, line: 0 })))
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#reject(path, name, errorMessage(error), stamp)
+    }
+  }
+
+  #take(name: string, stamp: string, objects: readonly LocatedObject[]): void {
+    this.#files.set(name, { stamp, objects, isBad: false })
+    this.#reporter.clear(join(this.#folder, name))
+  }
+
+  #reject(path: string, name: string, reason: string, stamp: string): void {
+    const objects = this.#files.get(name)?.objects ?? []
+    this.#files.set(name, { stamp, objects, isBad: true })
+    const hasLastGood = objects.length > 0
+    this.#reporter.report(path, `Cannot apply "${path}": ${reason}`, { file: path, reason, hasLastGood })
   }
 }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { formatExactJson } from '../../base/document/exact-json.ts'
 import { parseObjects } from './parse-objects.ts'
 
-const parse = (text: string) => parseObjects(Buffer.from(text))
+const parse = (text: string) => parseObjects(Buffer.from(text)).map(({ object }) => object)
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 
 describe('parseObjects()', () => {

@@ -1,39 +1,25 @@
 import type { DocumentValue } from '../../base/document/document-value.ts'
 import { parseText, TextError } from '../../base/document/parse-text.ts'
+import { splitDocuments } from '../../base/document/split-documents.ts'
 import type { AppliedObject } from './applied-object.ts'
+
+/** An object of a file, and the line where it begins. */
+export interface LocatedObject {
+  readonly object: AppliedObject
+  readonly line: number
+}
 
 /** A file that cannot be applied, with its line. */
 class ObjectsError extends Error {
   override readonly name = 'ObjectsError'
 }
 
-const SEPARATOR = /^---(?:\s.*)?$/
-
 /** The objects of a file: JSON or YAML, several documents, lists of objects. Nothing of a file with a fault is used. */
-export function parseObjects(bytes: Uint8Array): readonly AppliedObject[] {
+export function parseObjects(bytes: Uint8Array): readonly LocatedObject[] {
   return splitDocuments(Buffer.from(bytes).toString('utf8')).flatMap(({ text, line }) => parseDocument(text, line))
 }
 
-function splitDocuments(text: string): readonly { readonly text: string; readonly line: number }[] {
-  const documents: { text: string; line: number }[] = []
-  let lines: string[] = []
-  let start = 0
-  const end = (next: number) => {
-    // A document of comments alone says nothing.
-    if (lines.some((line) => line.trim() !== '' && !line.trimStart().startsWith('#')))
-      documents.push({ text: lines.join('\n'), line: start })
-    lines = []
-    start = next
-  }
-  for (const [index, line] of text.split('\n').entries()) {
-    if (SEPARATOR.test(line.trimEnd())) end(index + 1)
-    else lines.push(line)
-  }
-  end(0)
-  return documents
-}
-
-function parseDocument(text: string, line: number): readonly AppliedObject[] {
+function parseDocument(text: string, line: number): readonly LocatedObject[] {
   try {
     const parsed = parseText(Buffer.from(text))
     const [duplicate] = parsed.duplicates
@@ -49,7 +35,7 @@ function toObjects(
   value: DocumentValue,
   lineOf: (path: readonly (string | number)[]) => number,
   path: readonly (string | number)[],
-): readonly AppliedObject[] {
+): readonly LocatedObject[] {
   const fail = (problem: string, at: readonly (string | number)[] = []) => {
     throw new ObjectsError(`line ${lineOf([...path, ...at])}: ${problem}`)
   }
@@ -63,5 +49,5 @@ function toObjects(
   }
   const { name } = (metadata ?? {}) as Readonly<Record<string, DocumentValue>>
   if (typeof name !== 'string' || name === '') return fail('metadata.name is missing', ['metadata'])
-  return [value as unknown as AppliedObject]
+  return [{ object: value as unknown as AppliedObject, line: lineOf(path) }]
 }

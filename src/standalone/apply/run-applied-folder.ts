@@ -7,6 +7,7 @@ import { applyObject, deleteApplied } from './apply-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
 import { FolderFiles } from './folder-files.ts'
+import type { BuildKustomization } from './folder-files.ts'
 import { ObjectPaths } from './object-paths.ts'
 import { Reporter } from './reporter.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
@@ -16,6 +17,11 @@ export interface AppliedFolderDeps {
   readonly folder: string
   /** Remembers what came from which file, so that what leaves the folder is deleted, also after a restart. */
   readonly recordFile: string
+  /** Lists what is wrong with the files at the moment, for other commands. */
+  readonly problemsFile: string
+  readonly buildKustomization: BuildKustomization
+  /** Called after each pass, with whether everything is as the files say. */
+  readonly onPass?: (isWhole: boolean, objects: readonly AppliedObject[]) => void
   readonly client: KubeClient
   readonly clock: Clock
   readonly say: (line: string) => void
@@ -47,21 +53,29 @@ export async function runAppliedFolder(deps: AppliedFolderDeps, signal: AbortSig
   const folder = new AppliedFolder(deps)
   const wakeup = new Wakeup()
   for (;;) {
-    using watch = startWatch(deps, wakeup)
+    // Before the reading, so that no change falls in between.
+    const watched = folder.folders.join()
+    using watch = startWatch([deps.folder, ...folder.folders], wakeup)
     const isWhole = await folder.apply(signal)
+    // Those that are new have to be watched too.
+    if (folder.folders.join() !== watched) continue
     const ms = isWhole && watch.isWatching ? CHECK_MS : RETRY_MS
     await wakeup.wait({ clock: deps.clock, ms }, signal)
     await deps.clock.sleep(COALESCE_MS, signal)
   }
 }
 
-function startWatch({ folder }: AppliedFolderDeps, wakeup: Wakeup): Disposable & { readonly isWatching: boolean } {
-  try {
-    const watch = watchDirectory(folder, { onChange: () => wakeup.wake(), onFailure: () => wakeup.wake() })
-    return { isWatching: true, [Symbol.dispose]: () => watch[Symbol.dispose]() }
-  } catch {
-    return { isWatching: false, [Symbol.dispose]: () => {} }
+function startWatch(folders: readonly string[], wakeup: Wakeup): Disposable & { readonly isWatching: boolean } {
+  const watches = new DisposableStack()
+  let isWatching = true
+  for (const folder of new Set(folders)) {
+    try {
+      watches.use(watchDirectory(folder, { onChange: () => wakeup.wake(), onFailure: () => wakeup.wake() }))
+    } catch {
+      isWatching = false
+    }
   }
+  return { isWatching, [Symbol.dispose]: () => watches.dispose() }
 }
 
 class AppliedFolder {
@@ -72,26 +86,43 @@ class AppliedFolder {
   /** Applied once, and so worth no word while they stay as they are. */
   readonly #known = new Set<string>()
   #record: ReadonlyMap<string, RecordedObject> | undefined
+  #problems: string | undefined
 
   constructor(deps: AppliedFolderDeps) {
     this.#deps = deps
     this.#paths = new ObjectPaths(deps.client)
     this.#reporter = new Reporter(deps.say)
-    this.#files = new FolderFiles(deps.folder, this.#reporter)
+    this.#files = new FolderFiles(deps.folder, this.#reporter, deps.buildKustomization)
+  }
+
+  get folders(): readonly string[] {
+    return this.#files.folders
   }
 
   /** True when everything is as the files say. What fails is reported and tried again: nothing else of the node depends on it. */
   async apply(signal: AbortSignal): Promise<boolean> {
-    const { folder } = this.#deps
+    const { folder, onPass } = this.#deps
+    let isWhole = false
     try {
-      const isWhole = await this.#applyAll(signal)
-      this.#reporter.report('', '')
-      return isWhole
+      isWhole = await this.#applyAll(signal)
+      this.#reporter.clear('')
     } catch (error) {
       if (signal.aborted) throw error
-      this.#reporter.report('', `Cannot apply "${folder}": ${errorMessage(error)}`)
-      return false
+      const reason = errorMessage(error)
+      this.#reporter.report('', `Cannot apply "${folder}": ${reason}`, { file: folder, reason })
     }
+    await this.#keepProblems()
+    const objects = this.#files.objects().map(({ object }) => object)
+    onPass?.(isWhole, objects)
+    return isWhole
+  }
+
+  async #keepProblems(): Promise<void> {
+    const text = `${JSON.stringify(this.#reporter.problems())}\n`
+    if (text === this.#problems) return
+    // What a full disk does not take was said at least.
+    await writeFileDurably(this.#deps.problemsFile, text).catch(() => {})
+    this.#problems = text
   }
 
   async #applyAll(signal: AbortSignal): Promise<boolean> {
@@ -100,8 +131,10 @@ class AppliedFolder {
     const record = new Map(this.#record ?? parseRecord(await readTextIfPresent(this.#deps.recordFile)))
     const wanted = new Map<string, string>()
     let isWhole = isRead
-    for (const { file, object } of this.#files.objects().sort((a, b) => rank(a.object) - rank(b.object))) {
-      const name = await this.#apply(file, object, wanted, signal)
+    const abouts = new Set(this.#files.objects().map(({ file, object }) => aboutOf(file, object)))
+    this.#reporter.retain((about) => !about.startsWith(OBJECT) || abouts.has(about))
+    for (const { file, object, line } of this.#files.objects().sort((a, b) => rank(a.object) - rank(b.object))) {
+      const name = await this.#apply({ file, object, line }, wanted, signal)
       if (name === undefined) isWhole = false
       else if (name !== 'twice') record.set(keyOf(name), { ...name, file })
     }
@@ -118,14 +151,14 @@ class AppliedFolder {
 
   /** Undefined when it failed. Of two files with one object the first counts. */
   async #apply(
-    file: string,
-    object: AppliedObject,
+    { file, object, line }: ReturnType<FolderFiles['objects']>[number],
     wanted: Map<string, string>,
     signal: AbortSignal,
   ): Promise<ObjectName | 'twice' | undefined> {
     const { folder, say, client, clock } = this.#deps
     let text = formatObjectName({ ...object, ...object.metadata, namespace: object.metadata.namespace ?? '' })
-    const about = `${file} ${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name}`
+    const about = aboutOf(file, object)
+    const problem = (reason: string) => ({ file: `${folder}/${file}`, ...(line && { line }), object: text, reason })
     try {
       const { namespace } = object.metadata
       const place = await this.#paths.find({ ...object, namespace, name: object.metadata.name }, signal)
@@ -134,18 +167,20 @@ class AppliedFolder {
       const key = keyOf(name)
       const other = wanted.get(key)
       if (other !== undefined) {
-        this.#reporter.report(about, `"${file}" has ${text}, as "${other}" has: the latter counts`)
+        const reason = `"${other}" has it too, and counts`
+        this.#reporter.report(about, `"${file}" has ${text}, as "${other}" has: the latter counts`, problem(reason))
         return 'twice'
       }
       wanted.set(key, file)
       const outcome = await applyObject({ client, clock }, { object, place }, signal)
       if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${text} ${outcome}`)
       this.#known.add(key)
-      this.#reporter.report(about, '')
+      this.#reporter.clear(about)
       return name
     } catch (error) {
       if (signal.aborted) throw error
-      this.#reporter.report(about, `Cannot apply ${text} of "${folder}/${file}": ${errorMessage(error)}`)
+      const reason = errorMessage(error)
+      this.#reporter.report(about, `Cannot apply ${text} of "${folder}/${file}": ${reason}`, problem(reason))
       return undefined
     }
   }
@@ -156,10 +191,13 @@ class AppliedFolder {
       await deleteApplied({ client, clock }, await this.#paths.find(name, signal), signal)
       say(`${formatObjectName(name)} deleted`)
       this.#known.delete(keyOf(name))
+      this.#reporter.clear(keyOf(name))
       return true
     } catch (error) {
       if (signal.aborted) throw error
-      this.#reporter.report(keyOf(name), `Cannot delete ${formatObjectName(name)}: ${errorMessage(error)}`)
+      const [object, reason] = [formatObjectName(name), `cannot be deleted: ${errorMessage(error)}`]
+      const problem = { file: `${this.#deps.folder}/${name.file}`, object, reason }
+      this.#reporter.report(keyOf(name), `Cannot delete ${object}: ${errorMessage(error)}`, problem)
       return false
     }
   }
@@ -170,6 +208,13 @@ class AppliedFolder {
     if (!isSame) await writeFileDurably(this.#deps.recordFile, text(record))
     this.#record = record
   }
+}
+
+/** Begins what the reporter knows an object of a file by. */
+const OBJECT = 'object '
+
+function aboutOf(file: string, { kind, metadata }: AppliedObject): string {
+  return `${OBJECT}${file} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`
 }
 
 function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {

@@ -1,3 +1,4 @@
+import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { createServer } from 'node:net'
 import { isProgram } from '../../system/files/is-program.ts'
 import type { NodePorts } from '../arguments.ts'
@@ -85,4 +86,12 @@ function isFree(port: number): Promise<boolean> {
     server.once('error', () => resolve(false))
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
+}
+
+/** A folder to apply that is not there is most likely a wrong name: nothing starts then. */
+export async function checkAppliedFolder(folder: string): Promise<void> {
+  const found = await inspectPath(folder)
+  if (found.kind === 'directory') return
+  const why = found.kind === 'missing' ? 'there is no such folder' : 'it is not a folder'
+  throw new NodeError(`Cannot use --apply "${folder}": ${why}`, exitCodes.wrongArguments)
 }

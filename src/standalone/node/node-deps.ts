@@ -36,14 +36,18 @@ export interface StandaloneDeps {
   readonly userId: number | undefined
 }
 
+/** What commands get that ask the API. */
+export interface ClientDeps extends StandaloneDeps {
+  /** A client with the rights of a kubeconfig file. */
+  readonly openClient: (kubeconfig: string, tasks: TaskGroup) => Promise<KubeClient>
+}
+
 /** What "up" gets besides. */
-export interface UpDeps extends StandaloneDeps {
+export interface UpDeps extends ClientDeps {
   /** Asks what listens at an endpoint. */
   readonly isDocker: (endpoint: string, signal: AbortSignal) => Promise<boolean>
   readonly hostname: string
   readonly serveApi: ServeApi
   /** Gives pods their node until the signal aborts. */
   readonly runScheduler: (deps: Omit<NodeSchedulerDeps, 'random'>, signal: AbortSignal) => Promise<void>
-  /** A client with the rights of a kubeconfig file. */
-  readonly openClient: (kubeconfig: string, tasks: TaskGroup) => Promise<KubeClient>
 }

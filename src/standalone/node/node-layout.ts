@@ -20,6 +20,8 @@ export interface NodeLayout {
   readonly adminKubeconfig: string
   /** What came from the folder of --apply. */
   readonly applied: string
+  /** What is wrong with the files of that folder. */
+  readonly appliedProblems: string
   /** For users who may only read, secrets excepted. */
   readonly readerKubeconfig: string
   /** For the agent. */
@@ -55,6 +57,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     api: `${state}/api`,
     apiLog: `${state}/logs/api.log`,
     applied: `${state}/applied.json`,
+    appliedProblems: `${state}/applied-problems.json`,
     adminKubeconfig: `${state}/admin.kubeconfig`,
     readerKubeconfig: `${state}/reader.kubeconfig`,
     agentKubeconfig: `${state}/kubelet.kubeconfig`,
@@ -79,6 +82,7 @@ export function ownPaths(layout: NodeLayout): readonly string[] {
   const files = [
     agentConfig,
     layout.applied,
+    layout.appliedProblems,
     adminKubeconfig,
     readerKubeconfig,
     agentKubeconfig,

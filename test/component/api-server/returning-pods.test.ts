@@ -5,16 +5,15 @@ import type { Node, Pod } from '../../../src/model/generated/core-v1.ts'
 import { startSecuredApi } from './start-secured-api.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'
-const ended = {
-  phase: 'Failed',
-  reason: 'Terminated',
-  message: 'Pod was terminated in response to imminent node shutdown.',
-}
+const message = 'Pod was terminated in response to imminent node shutdown.'
+const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message }
+const ended = { phase: 'Failed', reason: 'Terminated', message, conditions: [disruption] }
+const endedWell = { ...ended, phase: 'Succeeded' }
 
 test('pods that the shutdown of the node ended run again when it is ready; those that ended otherwise do not', async (t) => {
-  const { call, admin } = await startSecuredApi(t)
+  const api = await startSecuredApi(t)
   const send = async (method: string, path: string, body: object) => {
-    const { status, body: answer } = await call(admin, method, path, body)
+    const { status, body: answer } = await api.call(api.admin, method, path, body)
     assert.ok(status < 300, JSON.stringify(answer))
     return answer
   }
@@ -31,12 +30,14 @@ test('pods that the shutdown of the node ended run again when it is ready; those
     await send('PUT', `${PODS}/${name}/status`, { ...made, status })
     return made.metadata?.uid
   }
-  const get = async (name: string) => (await call(admin, 'GET', `${PODS}/${name}`)).body as Pod
+  const get = async (name: string) => (await api.call(api.admin, 'GET', `${PODS}/${name}`)).body as Pod
 
   await send('POST', '/api/v1/nodes', nodeIs('False'))
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u', controller: true }
   const before = {
     web: await create('web', {}, ended, { labels: { app: 'web' } }),
+    served: await create('served', {}, endedWell),
+    done: await create('done', { restartPolicy: 'OnFailure' }, endedWell),
     rejected: await create('rejected', {}, { phase: 'Failed', reason: 'NodeShutdown' }),
     once: await create('once', { restartPolicy: 'Never' }, ended),
     owned: await create('owned', {}, ended, { ownerReferences: [owner] }),
@@ -44,7 +45,7 @@ test('pods that the shutdown of the node ended run again when it is ready; those
   }
   assert.equal((await get('web')).metadata?.uid, before.web)
   await send('PUT', '/api/v1/nodes/node-1/status', nodeIs('True'))
-  for (const name of ['web', 'rejected'] as const) {
+  for (const name of ['web', 'served', 'rejected'] as const) {
     while ((await get(name)).metadata?.uid === before[name]) await sleep(5, undefined, { signal: t.signal })
   }
   const web = await get('web')
@@ -52,5 +53,6 @@ test('pods that the shutdown of the node ended run again when it is ready; those
     [web.status?.phase, web.metadata?.labels, web.spec?.nodeName, web.spec?.containers.length],
     ['Pending', { app: 'web' }, 'node-1', 1],
   )
-  for (const name of ['once', 'owned', 'broken'] as const) assert.equal((await get(name)).metadata?.uid, before[name])
+  for (const name of ['once', 'done', 'owned', 'broken'] as const)
+    assert.equal((await get(name)).metadata?.uid, before[name])
 })

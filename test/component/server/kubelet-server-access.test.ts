@@ -56,7 +56,10 @@ function createRoutes(): readonly Route[] {
         onChecked() {},
       }),
       createPodsRoute(() => []),
-      createWhyRoute(() => []),
+      createWhyRoute(
+        () => [],
+        () => [],
+      ),
       createMetricsRoute('/metrics', render),
       createMetricsRoute('/metrics/probes', render),
       createSlisRoute(render, () => {}),

@@ -38,6 +38,24 @@ describe('the commands of deckhand know the pods of the API', () => {
     assert.match(await node.output(), new RegExp(`export KUBECONFIG=${node.state}/admin.kubeconfig`))
   })
 
+  test('status and why: refused manifests, and how a container crashes', async () => {
+    await node.writeManifest('wrong', { apiVersion: 'apps/v1', kind: 'Deployment' })
+    await node.waitFor('the refusal', async () => (await node.deckhand('status')).exitCode === 1)
+    const status = await node.deckhand('status')
+    assert.match(status.stdout, /^Refused files:\n {2}\S+\/wrong\.\w+:\d+: kind: expected "Pod", not "Deployment": apply/m)
+    assert.match((await node.deckhand('why', 'wrong')).stdout, /^Refused: \S+\/wrong\.\w+:\d+: kind: /)
+    await node.removeManifest('wrong')
+    await node.apply(testPod('crashes', { containers: [testContainer('main', 'echo so long; exit 7')] }))
+    await node.waitFor('two crashes', async () => {
+      return /restarted [2-9] times, last exited with 7 \d+ s ago/.test((await node.deckhand('why', 'crashes')).stdout)
+    })
+    const { stdout } = await node.deckhand('why', 'crashes')
+    assert.doesNotMatch(stdout, /Runs and is ready/)
+    assert.match(stdout, /last log lines of container "main":\n {4}so long\n/)
+    await node.kubectl('delete', 'pod', 'crashes', '--grace-period=0', '--force')
+    await node.waitFor('all to be well', async () => (await node.deckhand('status')).exitCode === 0)
+  })
+
   test('down and up: objects are kept, and their pods run again', async () => {
     const containers = [testContainer('main', scripts.exits(4))]
     await node.apply(testPod('done', { restartPolicy: 'Never', containers }))
@@ -72,12 +90,38 @@ describe('the commands of deckhand know the pods of the API', () => {
     assert.equal(disruption?.reason, 'TerminationByKubelet')
     await node.waitFor('the node to say so', async () => (await ready()) === 'False')
     await node.apply(testPod('late'))
-    const late = await node.podIs('late', 'rejected', (pod) => pod.status?.phase === 'Failed')
-    assert.equal(late.status?.reason, 'NodeShutdown')
+    await node.podIs('late', 'waiting', ({ status: { conditions } = {} }) => {
+      return conditions?.some(({ message }) => message?.includes('untolerated taint')) === true
+    })
     const cancelled = await node.deckhand('shutdown', '--cancel')
     assert.equal(cancelled.stdout, 'The shutdown is cancelled; the node takes pods again.\n')
     await node.waitFor('the node to be ready', async () => (await ready()) === 'True')
-    await node.apply(testPod('next'))
-    await node.ready('next')
+    await node.ready('late')
+    // It was ended by the shutdown alone.
+    await node.ready('hungry')
+  })
+
+  test('shutdown, down and up: pods run again, those that wait for a port too', async () => {
+    const ports = [{ containerPort: 80, hostPort: 18_081 }]
+    const containers = [testContainer('main', scripts.obedient, { ports })]
+    await node.apply(testPod('first', { containers }))
+    await node.ready('first')
+    await node.apply(testPod('second', { containers }))
+    await node.podIs('second', 'waiting', ({ status: { conditions } = {} }) => {
+      return conditions?.some(({ message }) => message?.includes("didn't have free ports")) === true
+    })
+    const { metadata } = await node.podIs('hungry', 'there', () => true)
+    for (const command of ['shutdown', 'down']) {
+      const { exitCode, stderr } = await node.deckhand(command)
+      assert.equal(exitCode, 0, stderr)
+    }
+    await node.up()
+    const again = await node.ready('hungry')
+    assert.notEqual(again.metadata.uid, metadata.uid)
+    const both = () => Promise.all(['first', 'second'].map((name) => node.podIs(name, 'there', () => true)))
+    await node.waitFor('one of the two to run', async () => (await both()).some(isReady))
+    const ready = (await both()).find(isReady)?.metadata.name ?? ''
+    await node.kubectl('delete', 'pod', ready)
+    await node.ready(ready === 'first' ? 'second' : 'first')
   })
 })

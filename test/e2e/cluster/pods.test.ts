@@ -224,15 +224,15 @@ describe('pods of the API', { concurrency: 4 }, () => {
     assert.equal((await node.logLines(bad)).length, 1)
   })
 
-  test('are rejected when there is no room, no match or no port for them', async () => {
+  test('are rejected when they were given the node in spite of no room, no match or no port for them', async () => {
     const ports = [{ containerPort: 80, hostPort: 18_080 }]
     await node.apply(testPod('port-owner', { containers: [testContainer('main', scripts.obedient, { ports })] }))
     await node.ready('port-owner')
     const large = { resources: { requests: { cpu: '1000' } } }
     await node.apply(
-      testPod('large', { containers: [testContainer('main', scripts.obedient, large)] }),
-      testPod('elsewhere', { nodeSelector: { disk: 'fast' } }),
-      testPod('port-taker', { containers: [testContainer('main', scripts.obedient, { ports })] }),
+      testPod('large', { nodeName, containers: [testContainer('main', scripts.obedient, large)] }),
+      testPod('elsewhere', { nodeName, nodeSelector: { disk: 'fast' } }),
+      testPod('port-taker', { nodeName, containers: [testContainer('main', scripts.obedient, { ports })] }),
     )
     for (const [name, reason] of [
       ['large', 'OutOfcpu'],

@@ -20,6 +20,10 @@ const done = { name: 'image of container "a"', startedAt: now - 9000, ms: 10, er
 const status = { name: 'a', image: '', imageID: '', ready: false, restartCount: 1 }
 const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 10s' }
 
+const ended = (exitCode: number, agoMs: number, reason: string) => ({
+  terminated: { exitCode, reason, finishedAt: new Date(now - agoMs).toISOString() },
+})
+
 const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
   ['Waits for an older pod of the same name to end', { state: { kind: 'waiting' } }],
   ['create sandbox, for 1.5 s', { steps: [done, open] }],
@@ -65,6 +69,48 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     { status: { phase: 'Running', containerStatuses: [{ ...status, state: { waiting } }] }, nextCheckAt: now + 4000 },
   ],
   [
+    'Waits: container "a" CrashLoopBackOff: back-off 10s: restarted 4 times, last exited with 3 7 s ago',
+    {
+      status: {
+        phase: 'Running',
+        containerStatuses: [{ ...status, restartCount: 4, state: { waiting }, lastState: ended(3, 7000, 'Error') }],
+      },
+    },
+  ],
+  [
+    'Runs again: container "a" restarted 1 time, last exited with 137 (SIGKILL, OOMKilled) 90 s ago',
+    {
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'True' }],
+        containerStatuses: [{ ...status, lastState: ended(137, 90_000, 'OOMKilled') }],
+      },
+    },
+  ],
+  [
+    'Runs again: container "a" restarted 1 time, last exited with 143 (SIGTERM) 1 s ago, because it failed liveness probe',
+    {
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'True' }],
+        containerStatuses: [{ ...status, lastState: ended(143, 1000, 'Error') }],
+      },
+      steps: ['start container "a"', 'Container a failed liveness probe, will be restarted', 'start container "a"'].map(
+        (name) => ({ ...done, name }),
+      ),
+    },
+  ],
+  [
+    'Runs and is ready',
+    {
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Ready', status: 'True' }],
+        containerStatuses: [{ ...status, lastState: ended(1, 700_000, 'Error') }],
+      },
+    },
+  ],
+  [
     'Runs and is ready',
     { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }, nextCheckAt: now + 4000 },
   ],
@@ -93,7 +139,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
-    'Has ended: Failed; container "a" exited with 137 (OOMKilled)',
+    'Has ended: Failed; container "a" exited with 137 (SIGKILL, OOMKilled)',
     {
       state: terminatedAt(0, 'keep'),
       status: {

@@ -1,5 +1,6 @@
 import type { ContainerStatus, PodStatus } from '../../../model/generated/core-v1.ts'
 import type { PodState } from '../pod-state.ts'
+import { describeCrashes, describeTermination, isRecent } from './describe-crashes.ts'
 import type { TimelineStep } from './timeline-step.ts'
 
 export interface WhyInput {
@@ -53,10 +54,10 @@ function describeEnd(status: PodStatus | undefined): string {
 }
 
 function describeExit({ name, state }: ContainerStatus): readonly string[] {
-  const { exitCode = 0, reason } = state?.terminated ?? {}
-  return exitCode === 0
+  const { terminated } = state ?? {}
+  return (terminated?.exitCode ?? 0) === 0 || terminated === undefined
     ? []
-    : [`container "${name}" exited with ${exitCode}${reason === undefined ? '' : ` (${reason})`}`]
+    : [`container "${name}" ${describeTermination(terminated)}`]
 }
 
 /** What is being done now, and why it was in vain before. */
@@ -80,18 +81,25 @@ function containersOf(status: PodStatus | undefined): readonly ContainerStatus[]
 }
 
 /** Nothing is being done: either all is well, or it waits for something. */
-function describeRest({ status, failingProbes, networkProblem, problem, nextCheckAt, now }: WhyInput): string {
+function describeRest({ status, steps, failingProbes, networkProblem, problem, nextCheckAt, now }: WhyInput): string {
   if (networkProblem !== undefined) return `Waits for the network: ${networkProblem}`
   const next = nextCheckAt === undefined ? '' : `; next check in ${seconds(nextCheckAt - now)}`
   if (problem !== undefined) return `${problem}${next}`
-  const waiting = containersOf(status).flatMap(({ name, state }) => {
-    const { reason, message } = state?.waiting ?? {}
-    return reason === undefined ? [] : [`container "${name}" ${reason}${message === undefined ? '' : `: ${message}`}`]
+  const waiting = containersOf(status).flatMap((container) => {
+    const { reason, message } = container.state?.waiting ?? {}
+    if (reason === undefined) return []
+    const crashes = describeCrashes(container, steps, now)
+    return [[`container "${container.name}" ${reason}`, message ?? [], crashes].flat().join(': ')]
   })
   if (waiting.length > 0) return `Waits: ${waiting.join('; ')}${next}`
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  if (ready?.status === 'True') return ['Runs and is ready', ...failingProbes].join('; ')
-  const reasons = failingProbes.length > 0 ? failingProbes : [ready?.message ?? []].flat()
+  const crashes = containersOf(status).flatMap((container) => {
+    const recent = isRecent(container, now) ? describeCrashes(container, steps, now) : []
+    return recent.map((text) => `container "${container.name}" ${text}`)
+  })
+  const runs = crashes.length === 0 ? 'Runs and is ready' : `Runs again: ${crashes.join('; ')}`
+  if (ready?.status === 'True') return [runs, ...failingProbes].join('; ')
+  const reasons = [...(failingProbes.length > 0 ? failingProbes : [ready?.message ?? []].flat()), ...crashes]
   return `${status?.phase ?? 'Pending'}, not ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}${next}`
 }
 

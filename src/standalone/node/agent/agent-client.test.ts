@@ -14,6 +14,7 @@ const list = {
           { type: 'Initialized', status: 'True' },
           { type: 'Ready', status: 'True' },
         ],
+        initContainerStatuses: [{ restartCount: 4 }],
         containerStatuses: [{ restartCount: 2, state: { running: {} } }, { restartCount: 1 }],
       },
     },
@@ -38,7 +39,7 @@ describe('parsePods()', () => {
         name: 'a',
         phase: 'Running',
         ready: true,
-        restarts: 3,
+        restarts: 7,
         address: '10.0.0.1',
         waiting: '',
       },
@@ -92,7 +93,7 @@ describe('formatPods()', () => {
   test('is a table', () => {
     assert.deepEqual(formatPods(parsePods(list).slice(0, 2)).split('\n'), [
       'POD        READY  PHASE    RESTARTS  IP        WHY',
-      'web/a      yes    Running  3         10.0.0.1',
+      'web/a      yes    Running  7         10.0.0.1',
       'default/b  no     Pending  0                   ImagePullBackOff: no such host',
     ])
   })
@@ -101,7 +102,7 @@ describe('formatPods()', () => {
     const name = `default/${'c'.repeat(51)}…`
     assert.deepEqual(formatPods(addExplanations(parsePods(list).slice(0, 2), explained)).split('\n'), [
       `${'POD'.padEnd(60)}  READY  PHASE        RESTARTS  IP        WHY`,
-      `${'web/a'.padEnd(60)}  yes    Running      3         10.0.0.1`,
+      `${'web/a'.padEnd(60)}  yes    Running      7         10.0.0.1`,
       `${'default/b'.padEnd(60)}  no     Pending      0                   Waits for its volumes: no gitRepo`,
       `${name}  no     Terminating                      Is being ended (removed)`,
     ])

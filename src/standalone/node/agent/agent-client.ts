@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { request } from '../../../base/builtin/http.ts'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import type { NodePorts } from '../../arguments.ts'
+import type { FileProblem } from '../file-problems.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
 
@@ -79,14 +80,23 @@ export interface ExplainedPod {
   }[]
 }
 
+/** Pods, and the manifests that gave none; an agent of an earlier version lists only the former. */
+export interface Explanations {
+  readonly pods: readonly ExplainedPod[]
+  readonly manifests: readonly FileProblem[]
+}
+
 /** What the agent says about all pods, also about those that are being ended. */
-export async function explainPods(layout: NodeLayout, signal: AbortSignal): Promise<readonly ExplainedPod[]> {
-  const { pods } = (await askAgent(layout, '/why', signal)) as { readonly pods: readonly ExplainedPod[] }
-  return pods
+export async function explainPods(layout: NodeLayout, signal: AbortSignal): Promise<Explanations> {
+  const { pods, manifests = [] } = (await askAgent(layout, '/why', signal)) as Partial<Explanations>
+  return { pods: pods ?? [], manifests }
 }
 
 /** The pods of this name; the suffix of the node may be left out. None: there is no such pod. */
-export function selectPods(pods: readonly ExplainedPod[], pod: string): readonly ExplainedPod[] {
+export function selectPods<T extends { readonly namespace: string; readonly name: string }>(
+  pods: readonly T[],
+  pod: string,
+): readonly T[] {
   const isWanted = (name: string) => name === pod || name.startsWith(`${pod}-`)
   const exact = pods.filter(({ namespace, name }) => [name, `${namespace}/${name}`].includes(pod))
   return exact.length > 0
@@ -116,6 +126,11 @@ export function addExplanations(
   ]
 }
 
+interface WireContainer {
+  readonly restartCount?: number
+  readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } }
+}
+
 interface WirePod {
   readonly metadata?: { readonly uid?: string; readonly namespace?: string; readonly name?: string }
   readonly status?: {
@@ -124,10 +139,8 @@ interface WirePod {
     readonly message?: string
     readonly podIP?: string
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-    readonly containerStatuses?: readonly {
-      readonly restartCount?: number
-      readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } }
-    }[]
+    readonly initContainerStatuses?: readonly WireContainer[]
+    readonly containerStatuses?: readonly WireContainer[]
   }
 }
 
@@ -135,7 +148,7 @@ interface WirePod {
 export function parsePods(list: unknown): readonly PodSummary[] {
   const pods = (list as { items?: readonly WirePod[] | null }).items ?? []
   return pods.map(({ metadata = {}, status = {} }) => {
-    const containers = status.containerStatuses ?? []
+    const containers = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
     const waiting = containers.flatMap(({ state }) => (state?.waiting === undefined ? [] : [state.waiting]))
     return {
       uid: metadata.uid ?? '',

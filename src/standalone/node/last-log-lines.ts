@@ -1,0 +1,41 @@
+import type { Pod } from '../../model/generated/core-v1.ts'
+import { readEnd } from '../../system/files/read-end.ts'
+import type { NodeLayout } from './node-layout.ts'
+
+const SHOWN_LINES = 5
+const READ_BYTES = 16_384
+// "2026-01-01T00:00:00.000000000Z stdout F text": the form in which runtimes write logs.
+const LINE = /^\S+ (?:stdout|stderr) [FP] ?(.*)$/
+
+/** What containers that crashed wrote last, each with a heading. */
+export async function readLastLogLines({ podLogs }: NodeLayout, pod: Pod): Promise<readonly string[]> {
+  const { namespace, name, uid } = pod.metadata ?? {}
+  const shown: string[] = []
+  for (const { name: container, attempt } of listCrashed(pod)) {
+    const text = await readEnd(`${podLogs}/${namespace}_${name}_${uid}/${container}/${attempt}.log`, READ_BYTES)
+    const lines = parseLogLines(text ?? '')
+    if (lines.length > 0) shown.push(`  last log lines of container "${container}":`, ...lines.map((line) => `    ${line}`))
+  }
+  return shown
+}
+
+/** The text of the last lines of a log. */
+export function parseLogLines(text: string): readonly string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => LINE.exec(line)?.[1] ?? [])
+    .slice(-SHOWN_LINES)
+}
+
+/** Containers whose last end was a failure, and which of their runs that was. */
+export function listCrashed({ status }: Pod): readonly { readonly name: string; readonly attempt: number }[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].flatMap(
+    ({ name, state, lastState, restartCount }) => {
+      const ended = state?.terminated ?? lastState?.terminated
+      if (ended === undefined || ended.exitCode === 0) return []
+      // While the next one runs, that was the one before.
+      return [{ name, attempt: state?.running === undefined ? restartCount : restartCount - 1 }]
+    },
+  )
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toWaitingPod } from './waiting-pods.ts'
+
+test('toWaitingPod() says what a pod waits for, and which of its claims have no volume', () => {
+  const message = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.'
+  const claim = (name: string, phase: string, namespace = 'default') => ({
+    metadata: { name, namespace },
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } } },
+    status: { phase },
+  })
+  const pod = {
+    metadata: { name: 'db', namespace: 'default', uid: 'u' },
+    spec: {
+      containers: [],
+      volumes: ['free', 'bound'].map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+    },
+    status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message }] },
+  }
+  const { waiting, claims } = toWaitingPod(pod, [
+    claim('free', 'Pending'),
+    claim('bound', 'Bound'),
+    claim('free', 'Pending', 'other'),
+  ])
+  assert.equal(waiting, `Waits for the node: ${message}`)
+  assert.deepEqual(claims, [
+    'claim "free" is not bound (1Gi, ReadWriteOnce, storage class "fast"): no volume that is free has that; nothing here makes volumes: create a PersistentVolume',
+  ])
+  const other = toWaitingPod({ ...pod, spec: { containers: [], schedulerName: 'mine' }, status: {} }, [])
+  assert.equal(other.waiting, 'Waits for the scheduler "mine"')
+})
