@@ -44,6 +44,7 @@ const deps: StandaloneDeps = {
   userId: process.getuid?.(),
 }
 
+const ownCommand = fileURLToPath(new URL('../bin/deckhand', import.meta.url))
 const openOwnClient: ClientDeps['openClient'] = (kubeconfig, tasks) => openClient(random, kubeconfig, tasks)
 
 process.exitCode = await main()
@@ -91,6 +92,23 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
         signal,
       )
       return exitCodes.done
+    case 'detach': {
+      const { runDetached } = await import('./standalone/detach.ts')
+      await runDetached({ ...deps, ownCommand, openClient: openOwnClient }, command.options, signal)
+      return exitCodes.done
+    }
+    case 'logs': {
+      const { runLogs } = await import('./standalone/logs.ts')
+      await runLogs({ ...deps, write: (text) => void process.stdout.write(text) }, command.options, signal)
+      return exitCodes.done
+    }
+    case 'install':
+    case 'uninstall': {
+      const { runInstall, runUninstall, SYSTEMD } = await import('./standalone/install.ts')
+      const install = { ...deps, ownCommand, systemd: SYSTEMD }
+      await (command.kind === 'install' ? runInstall(install, command.args, signal) : runUninstall(install, signal))
+      return exitCodes.done
+    }
     case 'down': {
       // Loaded only here: gRPC costs time and memory that the other commands need not spend.
       const { connectRuntime } = await import('./agent/connect-runtime.ts')
@@ -116,7 +134,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       return exitCodes.done
     }
     case 'help':
-      deps.say(helpText)
+      deps.say(helpText(command.command))
       return exitCodes.done
     default:
       return command satisfies never

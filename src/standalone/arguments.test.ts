@@ -14,11 +14,35 @@ const up: UpOptions = {
   ports: { kubernetes: 6443, agent: 10250, healthz: 10248 },
 }
 
+const detach = { state: '/var/lib/deckhand', waitMs: undefined, isApplying: false }
+
 describe('parseArguments()', () => {
   for (const [line, expected] of [
-    ['', { kind: 'help' }],
-    ['help', { kind: 'help' }],
-    ['up --help', { kind: 'help' }],
+    ['', { kind: 'help', command: undefined }],
+    ['help', { kind: 'help', command: undefined }],
+    ['help down', { kind: 'help', command: 'down' }],
+    ['up --help', { kind: 'help', command: 'up' }],
+    ['up --detach', { kind: 'detach', options: { ...detach, args: [] } }],
+    [
+      'up --apply all --port 1 --wait --state s',
+      {
+        kind: 'detach',
+        options: {
+          state: '/home/me/s',
+          args: ['--state=/home/me/s', '--apply=/home/me/all', '--port=1'],
+          waitMs: 300_000,
+          isApplying: true,
+        },
+      },
+    ],
+    ['up --wait=90s', { kind: 'detach', options: { ...detach, args: [], waitMs: 90_000 } }],
+    ['install --apply all', { kind: 'install', args: ['--apply=/home/me/all'] }],
+    ['uninstall', { kind: 'uninstall' }],
+    ['logs', { kind: 'logs', options: { state: '/var/lib/deckhand', part: 'agent', follow: false, lines: 100 } }],
+    [
+      'logs api -f -n 5 --state s',
+      { kind: 'logs', options: { state: '/home/me/s', part: 'api', follow: true, lines: 5 } },
+    ],
     ['--version', { kind: 'version' }],
     ['up', { kind: 'up', options: up }],
     [
@@ -54,6 +78,10 @@ describe('parseArguments()', () => {
 
   for (const [line, message] of [
     ['frob', /^Cannot do "frob": expected up, down/],
+    ['up --wait=soon', /^Cannot use --wait "soon": expected a time such as 90s or 5m/],
+    ['logs kernel', /^Cannot show the log of "kernel": expected agent, api, runtime, up/],
+    ['logs -n many', /^Cannot show "many" lines/],
+    ['uninstall now', /^Cannot read the arguments: /],
     ['up now', /^Cannot read the arguments: /],
     ['up --purge', /^Cannot read the arguments: .*--purge/],
     ['status --runtime x', /^Cannot read the arguments: /],

@@ -1,6 +1,9 @@
 import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exitCodes, NodeError } from './node/node-error.ts'
+import type { DetachOptions } from './detach.ts'
+import { LOGGED_PARTS } from './logs.ts'
+import type { LogsOptions } from './logs.ts'
 import type { ShutdownOptions } from './shutdown.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 
@@ -30,12 +33,16 @@ export interface UpOptions {
 /** What the command line asks for. */
 export type Command =
   | { readonly kind: 'up'; readonly options: UpOptions }
+  | { readonly kind: 'detach'; readonly options: DetachOptions }
+  | { readonly kind: 'logs'; readonly options: LogsOptions }
+  | { readonly kind: 'install'; readonly args: readonly string[] }
+  | { readonly kind: 'uninstall' }
   | { readonly kind: 'down'; readonly state: string; readonly purge: boolean }
   | { readonly kind: 'status'; readonly state: string }
   | { readonly kind: 'why'; readonly state: string; readonly pod: string }
   | { readonly kind: 'shutdown'; readonly options: ShutdownOptions }
   | { readonly kind: 'version' }
-  | { readonly kind: 'help' }
+  | { readonly kind: 'help'; readonly command: string | undefined }
 
 /** The choice of a runtime is left to us. */
 export const AUTO_RUNTIME = 'auto'
@@ -48,10 +55,17 @@ const text = { type: 'string' } as const
 /** Reads the arguments after the program's name. Relative paths are those of the folder given. */
 export function parseArguments(args: readonly string[], folder: string): Command {
   const [name = 'help', ...rest] = args
-  if (rest.includes('--help') || rest.includes('-h')) return { kind: 'help' }
+  if (rest.includes('--help') || rest.includes('-h')) return { kind: 'help', command: name }
   switch (name) {
     case 'up':
-      return { kind: 'up', options: parseUp(rest, folder) }
+      return parseUpCommand(rest, folder)
+    case 'logs':
+      return { kind: 'logs', options: parseLogs(rest, folder) }
+    case 'install':
+      return { kind: 'install', args: toUpArguments(parseUp(rest, folder), rest) }
+    case 'uninstall':
+      parse(rest, {})
+      return { kind: 'uninstall' }
     case 'down': {
       const { state, purge } = parse(rest, { state: text, purge: { type: 'boolean' } })
       return { kind: 'down', state: resolve(folder, state ?? DEFAULT_STATE), purge: purge ?? false }
@@ -73,10 +87,76 @@ export function parseArguments(args: readonly string[], folder: string): Command
     case 'help':
     case '--help':
     case '-h':
-      return { kind: 'help' }
+      return { kind: 'help', command: rest[0] }
     default:
-      throw wrong(`Cannot do "${name}": expected up, down, shutdown, status, why, version or help`)
+      throw wrong(
+        `Cannot do "${name}": expected up, down, shutdown, status, why, logs, install, uninstall, version or help`,
+      )
   }
+}
+
+/** "--wait" may stand alone. */
+function parseUpCommand(args: readonly string[], folder: string): Command {
+  const isDetached = (arg: string) => arg === '--detach' || arg === '-d' || isWait(arg)
+  const rest = args.filter((arg) => !isDetached(arg))
+  const options = parseUp(rest, folder)
+  if (!args.some(isDetached)) return { kind: 'up', options }
+  const wait = args.findLast(isWait)
+  const waitMs = wait === undefined ? undefined : parseTime(wait === '--wait' ? '5m' : wait.slice('--wait='.length))
+  const { state, apply } = options
+  return {
+    kind: 'detach',
+    options: { state, args: toUpArguments(options, rest), waitMs, isApplying: apply !== undefined },
+  }
+}
+
+function isWait(arg: string): boolean {
+  return arg === '--wait' || arg.startsWith('--wait=')
+}
+
+/** The arguments with whole paths, for a process that starts in another folder. */
+function toUpArguments(options: UpOptions, args: readonly string[]): readonly string[] {
+  const given = (name: string) => args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
+  const values: Readonly<Record<string, string | number | undefined>> = {
+    state: options.state,
+    manifests: options.manifests,
+    apply: options.apply,
+    runtime: options.runtime,
+    kubelet: options.kubelet,
+    'cgroup-root': options.cgroupRoot,
+    'api-port': options.ports.kubernetes,
+    port: options.ports.agent,
+    'healthz-port': options.ports.healthz,
+  }
+  return Object.entries(values).flatMap(([name, value]) =>
+    value !== undefined && given(name) ? [`--${name}=${value}`] : [],
+  )
+}
+
+function parseLogs(args: readonly string[], folder: string): LogsOptions {
+  const [first] = args
+  const named = first !== undefined && !first.startsWith('-')
+  const part = named ? LOGGED_PARTS.find((name) => name === first) : 'agent'
+  if (part === undefined) throw wrong(`Cannot show the log of "${first}": expected ${LOGGED_PARTS.join(', ')}`)
+  const values = parse(named ? args.slice(1) : args, {
+    state: text,
+    follow: { type: 'boolean', short: 'f' },
+    lines: { ...text, short: 'n' },
+  })
+  const lines = values.lines ?? '100'
+  if (!/^\d{1,6}$/.test(lines)) throw wrong(`Cannot show "${lines}" lines: expected a number up to 999999`)
+  return {
+    state: resolve(folder, values.state ?? DEFAULT_STATE),
+    part,
+    follow: values.follow ?? false,
+    lines: Number(lines),
+  }
+}
+
+function parseTime(value: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,6})(s|m|h|)$/.exec(value) ?? []
+  if (number === '') throw wrong(`Cannot use --wait "${value}": expected a time such as 90s or 5m`)
+  return Number(number) * { s: 1000, m: 60_000, h: 3_600_000, '': 1000 }[unit as 's' | 'm' | 'h' | '']
 }
 
 function parseUp(args: readonly string[], folder: string): UpOptions {
@@ -117,7 +197,10 @@ function parseShutdown(args: readonly string[], folder: string): ShutdownOptions
   }
 }
 
-function parse<T extends Record<string, { readonly type: 'string' | 'boolean' }>>(args: readonly string[], options: T) {
+function parse<T extends Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>(
+  args: readonly string[],
+  options: T,
+) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false, strict: true }).values
   } catch (error) {

@@ -1,28 +1,21 @@
 import { exitCodes } from './node/node-error.ts'
 
-/** What "deckhand help" prints. */
-export const helpText = `Deckhand: a Kubernetes node on one machine. Needs Linux and root.
+/** A command as its help describes it. */
+interface CommandHelp {
+  readonly usage: string
+  /** For the list of all commands. */
+  readonly summary: string
+  /** The rest, for those who ask about this command. */
+  readonly details: string
+}
 
-Usage: deckhand COMMAND [options]
+const STATE = `  --state DIR             the node's folder (/var/lib/deckhand)`
 
-  up        run the node in the foreground: a container runtime, a pod network, a Kubernetes API
-            for kubectl and the agent
-  down      stop everything: the agent, all pods, the runtime, the network; keeps the files.
-            Pods get their grace period, but preStop hooks do not run
-  shutdown  end all pods, the least important first, because the machine is going to be shut down;
-            returns when they have ended. The agent stays, and takes no new pods
-  status    say what runs
-  why POD   say why a pod is as it is, and what was done for it, step by step
-  version   say which version this is
-  help      this text
-
-Options of all:
-  --state DIR             the node's folder (/var/lib/deckhand)
-
-Options of up:
+const UP_OPTIONS = `${STATE}
   --manifests DIR         run the pods of the manifests in this folder (<state>/manifests)
-  --apply DIR             apply the objects in the YAML and JSON files of this folder, again when they
-                          change; what leaves the folder is deleted
+  --apply DIR             apply the objects in the YAML and JSON files of this folder and its sub-folders,
+                          again when they change or others change the objects; what leaves the folder is
+                          deleted. A sub-folder with a kustomization.yaml is built with kubectl
   --runtime unix:///PATH  use this CRI runtime or Docker; without it a private containerd is started
   --runtime docker        use Docker at /var/run/docker.sock
   --runtime auto          a private containerd where containerd is installed, else Docker
@@ -30,22 +23,117 @@ Options of up:
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --api-port N            the Kubernetes API, on loopback (6443)
   --port N                the agent's own API, on loopback (10250)
-  --healthz-port N        its health, on loopback (10248)
+  --healthz-port N        its health, on loopback (10248)`
+
+const commands: Readonly<Record<string, CommandHelp>> = {
+  up: {
+    usage: 'deckhand up [options]',
+    summary: `run the node in the foreground: a container runtime, a pod network, a Kubernetes API
+for kubectl and the agent`,
+    details: `Options:
+${UP_OPTIONS}
+  --detach                return when the node is up, and leave it running; "down" stops it
+  --wait[=TIME]           as --detach, and return only when all files are applied and all pods are ready;
+                          after TIME (5m), as in 90s or 10m, say what is not ready and fail. The node
+                          stays up in both cases
 
 Settings of the agent: put KubeletConfiguration files, named *.conf, into <state>/kubelet.conf.d. They
-  are merged in the order of their names when the agent starts; "up" rejects them when they are wrong.
+  are merged in the order of their names when the agent starts; "up" rejects them when they are wrong.`,
+  },
+  down: {
+    usage: 'deckhand down [options]',
+    summary: `stop everything: the agent, all pods, the runtime, the network; keeps the files.
+Pods get their grace period, but preStop hooks do not run`,
+    details: `Options:
+${STATE}
+  --purge                 remove the node's folder too: images, logs, manifests, settings, the API's objects`,
+  },
+  shutdown: {
+    usage: 'deckhand shutdown [options]',
+    summary: `end all pods, the least important first, because the machine is going to be shut down;
+returns when they have ended. The agent stays, and takes no new pods`,
+    details: `The pods run again when the node is back, or when the shutdown is cancelled; those with
+"restartPolicy: Never" do not.
 
-Options of down:
-  --purge                 remove the node's folder too: images, logs, manifests, settings, the API's objects
-
-Options of shutdown:
+Options:
+${STATE}
   --root-dir DIR          the root directory of an agent that runs by itself, as "kubelet"; without it the
                           agent of --state, or where there is none the one of /var/lib/kubelet
-  --cancel                the machine stays: take pods again, and leave those that run
+  --cancel                the machine stays: take pods again, and leave those that run`,
+  },
+  status: {
+    usage: 'deckhand status [options]',
+    summary: 'say what runs, and which files are refused',
+    details: `Fails when a manifest or a file of --apply is refused, and says which, where and why.
+
+Options:
+${STATE}`,
+  },
+  why: {
+    usage: 'deckhand why NAME [options]',
+    summary: 'say why a pod is as it is, and what was done for it, step by step',
+    details: `NAME is that of a pod, as "web" or "default/web", or of a file that was refused.
+
+Options:
+${STATE}`,
+  },
+  logs: {
+    usage: 'deckhand logs [agent|api|runtime|up] [options]',
+    summary: 'show the log of a part of the node: the agent, if none is named',
+    details: `"api" is the Kubernetes API with the scheduler, "runtime" the private containerd, "up" what
+"up --detach" said. For the logs of pods use "kubectl logs".
+
+Options:
+${STATE}
+  -f, --follow            go on with what is added
+  -n, --lines N           how many of the last lines to show (100)`,
+  },
+  install: {
+    usage: 'deckhand install [options of up]',
+    summary: 'start the node now and at each boot, as a service of systemd',
+    details: `The service is called deckhand. It runs "deckhand up" with these options:
+${UP_OPTIONS}`,
+  },
+  uninstall: {
+    usage: 'deckhand uninstall',
+    summary: 'stop the service and start it no more; pods go on until "down"',
+    details: '',
+  },
+  version: { usage: 'deckhand version', summary: 'say which version this is', details: '' },
+  help: { usage: 'deckhand help [COMMAND]', summary: 'this text, or that of a command', details: '' },
+}
+
+/** What "deckhand help" prints, or "deckhand COMMAND --help". */
+export function helpText(command?: string): string {
+  const help = command === undefined ? undefined : commands[command]
+  if (help === undefined) return overview()
+  return [`Usage: ${help.usage}`, capitalized(help.summary), help.details].filter((part) => part !== '').join('\n\n')
+}
+
+function overview(): string {
+  const lines = Object.entries(commands).map(([name, { summary }]) => {
+    const [first = '', ...rest] = summary.split('\n')
+    return [`  ${name.padEnd(10)}${first}`, ...rest.map((line) => `            ${line}`)].join('\n')
+  })
+  return `Deckhand: a Kubernetes node on one machine. Needs Linux and root.
+
+Usage: deckhand COMMAND [options]
+
+${lines.join('\n')}
+
+"deckhand COMMAND --help" says more about a command.
+
+Option of all:
+${STATE}
 
 Exit codes:
   ${exitCodes.done}  done
-  ${exitCodes.failed}  failed; the message says why
+  ${exitCodes.failed}  failed; the message says why. status: a file is refused
   ${exitCodes.wrongArguments}  wrong arguments
   ${exitCodes.otherState}  up: it runs already; status, why, shutdown: it does not run
   ${exitCodes.unfitMachine}  the machine lacks something: root, a program, a free port, a writable folder`
+}
+
+function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
+}

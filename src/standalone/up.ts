@@ -2,7 +2,8 @@ import { dirname } from 'node:path'
 import { TaskGroup } from '../base/async/task-group.ts'
 import { makeCgroup } from '../system/cgroups/cgroup-tree.ts'
 import { readMachine } from '../system/machine/read-machine.ts'
-import { listFolder, readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
+import { listFolder, readTextIfPresent, realFolder, removeTree } from '../system/files/state/state-folder.ts'
+import { inspectPath } from '../system/files/read-manifest-file.ts'
 import { listPods } from './node/agent/agent-client.ts'
 import type { PodSummary } from './node/agent/agent-client.ts'
 import { computeNodeName } from './node/compute-node-name.ts'
@@ -22,7 +23,13 @@ import {
   toFolderError,
   checkAppliedFolder,
 } from './node/check-machine.ts'
-import { configureContainerd, findContainerd, isConfigured, startContainerd } from './node/runtime/containerd.ts'
+import {
+  configureContainerd,
+  findContainerd,
+  isConfigured,
+  startContainerd,
+  stopContainerd,
+} from './node/runtime/containerd.ts'
 import { EXAMPLE_POD, examplePod } from './images/example-pod.ts'
 import { importNodeImages } from './images/import-images.ts'
 import { stopProcess } from './node/known-process.ts'
@@ -36,6 +43,9 @@ import { runSupervision } from './node/supervision.ts'
 import { takeUpLock } from './node/up-lock.ts'
 import { makeFolder, writeFileDurably } from '../system/files/durable-file.ts'
 import { restrictMode } from '../system/files/restrict-mode.ts'
+
+/** The line that says so. */
+export const NODE_IS_UP = 'The node is up.'
 
 const AGENT_GRACE_MS = 15_000
 // For root and its group.
@@ -53,16 +63,25 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const layout = await openStateFolder(deps, options.state, cleanup)
   const record = await prepareNode(deps, layout, options, signal)
   const { nodeName } = record
-  if (options.runtime === undefined) await startRuntime(deps, layout, signal)
-  else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
+  let isUp = false
+  if (options.runtime === undefined) {
+    const isStarted = await startRuntime(deps, layout, signal)
+    // Of a start that failed nothing goes on.
+    cleanup.defer(async () => {
+      if (isStarted && !isUp) await stopContainerd(deps.clock, layout.containerd, new AbortController().signal)
+    })
+  } else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
   await startNodeApi(deps, { layout, record }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
   group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
-  cleanup.defer(() => leaveAgent(deps, { layout, nodeName }))
+  cleanup.defer(() => leaveAgent(deps, { layout, nodeName, isUp }))
   const kubelet = options.kubelet ?? deps.ownKubelet
   const agent = await startAgent(deps, { layout, nodeName }, kubelet)
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
+  isUp = true
+  // Of an earlier run.
+  await removeTree(layout.appliedProblems)
   if (options.apply !== undefined) {
     const applied = {
       folder: options.apply,
@@ -104,7 +123,11 @@ async function openStateFolder(
   cleanup: AsyncDisposableStack,
 ): Promise<NodeLayout> {
   try {
+    const isNew = (await inspectPath(state)).kind === 'missing'
     await makeFolder(state)
+    cleanup.defer(async () => {
+      if (isNew && (await listFolder(state)).length === 0) await removeTree(state)
+    })
     const layout = computeNodeLayout(await realFolder(state))
     cleanup.use(await takeUpLock(layout.upIdentity, deps.pid))
     return layout
@@ -174,7 +197,8 @@ async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<voi
   await writeFileDurably(`${layout.manifests}/${EXAMPLE_FILE}`, examplePod, { mode: 0o600 })
 }
 
-async function startRuntime(deps: StandaloneDeps, layout: NodeLayout, signal: AbortSignal): Promise<void> {
+/** True when it was not running before. */
+async function startRuntime(deps: StandaloneDeps, layout: NodeLayout, signal: AbortSignal): Promise<boolean> {
   const containerd = { paths: layout.containerd, enter: [] }
   const running = await findContainerd(layout.containerd)
   if (running === undefined) {
@@ -191,6 +215,7 @@ async function startRuntime(deps: StandaloneDeps, layout: NodeLayout, signal: Ab
   }
   const imported = await importNodeImages(deps.clock, containerd, signal)
   if (imported.length > 0) deps.say(`images made: ${imported.join(', ')}`)
+  return running === undefined
 }
 
 async function announce(
@@ -205,7 +230,7 @@ async function announce(
   }
   const command = layout.state === '/var/lib/deckhand' ? '' : ` --state ${layout.state}`
   deps.say('')
-  deps.say('The node is up.')
+  deps.say(NODE_IS_UP)
   deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
   deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
   deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${command}`)
@@ -240,9 +265,10 @@ function formatExample(example: PodSummary | undefined): string {
 
 async function leaveAgent(
   deps: StandaloneDeps,
-  node: { readonly layout: NodeLayout; readonly nodeName: string },
+  node: { readonly layout: NodeLayout; readonly nodeName: string; readonly isUp: boolean },
 ): Promise<void> {
   const stopped = { ...knownAgent(node), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stopped, new AbortController().signal)) deps.say('The agent stopped.')
+  if (!node.isUp) return
   deps.say('Pods and runtime go on: "bin/deckhand up" takes over again, "bin/deckhand down" stops all.')
 }

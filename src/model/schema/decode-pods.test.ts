@@ -57,7 +57,11 @@ describe('decodePods()', () => {
   })
 
   const failures: readonly (readonly [string, string, string])[] = [
-    ['another kind', 'apiVersion: v1\nkind: Service\n', `2:1 kind: expected "Pod" or "PodList", not "Service": apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")`],
+    [
+      'another kind',
+      'apiVersion: v1\nkind: Service\n',
+      `2:1 kind: expected "Pod" or "PodList", not "Service": apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")`,
+    ],
     ['no kind', 'apiVersion: v1\n', '1:1 kind: expected "Pod" or "PodList", not null'],
     ['another version', 'kind: Pod\napiVersion: v2\n', '2:1 apiVersion: expected "v1", not "v2"'],
     ['a list of lists', '- a\n- b\n', '1:1 expected an object with apiVersion and kind'],

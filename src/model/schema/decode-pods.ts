@@ -84,7 +84,11 @@ function kindOf(manifest: LocatedManifest, allowList: boolean): 'Pod' | 'PodList
   const { apiVersion, kind } = value
   if (typeof kind === 'string' && kind !== '' && kind !== 'Pod' && kind !== 'PodList') {
     const where = 'apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")'
-    fail(manifest, ['kind'], `expected ${allowList ? '"Pod" or "PodList"' : '"Pod"'}, not ${JSON.stringify(shown(kind))}: ${where}`)
+    fail(
+      manifest,
+      ['kind'],
+      `expected ${allowList ? '"Pod" or "PodList"' : '"Pod"'}, not ${JSON.stringify(shown(kind))}: ${where}`,
+    )
   }
   if (apiVersion !== 'v1') {
     fail(manifest, ['apiVersion'], `expected "v1", not ${JSON.stringify(shown(apiVersion))}`)

@@ -42,7 +42,10 @@ export function decodeStaticPods(
     ...(settings.rules && { rules: settings.rules }),
     allowList: origin.kind === 'http',
   }
-  const documents = origin.kind === 'file' && bytes.length <= MAX_MANIFEST_BYTES ? splitDocuments(Buffer.from(bytes).toString('utf8')) : []
+  const documents =
+    origin.kind === 'file' && bytes.length <= MAX_MANIFEST_BYTES
+      ? splitDocuments(Buffer.from(bytes).toString('utf8'))
+      : []
   return documents.length > 1 ? decodeDocuments(documents, options) : decodePods(bytes, options)
 }
 

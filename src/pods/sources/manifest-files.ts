@@ -208,7 +208,9 @@ export class ManifestFiles {
   #refuse(file: string, problems: readonly ManifestProblem[], hasLastGood: boolean): void {
     this.#deps.onRefused?.()
     const [first, ...others] = problems
-    const reason = problems.map(({ path, rule }) => (path === '' ? rule : `${path}: ${rule}`)).slice(0, MAX_LOGGED_PROBLEMS)
+    const reason = problems
+      .map(({ path, rule }) => (path === '' ? rule : `${path}: ${rule}`))
+      .slice(0, MAX_LOGGED_PROBLEMS)
     this.#deps.refused?.set({ file, line: first?.line, reason: reason.join('; '), hasLastGood })
     const more = others.slice(0, MAX_LOGGED_PROBLEMS - 1).map(formatProblem)
     this.#logger.error(

@@ -112,7 +112,10 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
 }
 
 /** What needs no right beyond seeing: the same on the ports and the socket. */
-function createOpenRoutes({ registry, refusedManifests, metrics }: RunServersDeps, health: readonly Route[]): readonly Route[] {
+function createOpenRoutes(
+  { registry, refusedManifests, metrics }: RunServersDeps,
+  health: readonly Route[],
+): readonly Route[] {
   return [
     ...health,
     createPodsRoute(() => registry.views()),

@@ -15,7 +15,11 @@ export function createKustomizationBuilder(clock: Clock, programPath: string): B
     if (!(await isProgram('kubectl', programPath)))
       throw new Error('a kustomization is built with kubectl, which is not installed')
     const argv = ['kubectl', 'kustomize', folder]
-    const { exitCode, stdout, stderr } = await runProcess(clock, { argv, deadlineMs: DEADLINE_MS, maxOutputBytes: MAX_BYTES }, signal)
+    const { exitCode, stdout, stderr } = await runProcess(
+      clock,
+      { argv, deadlineMs: DEADLINE_MS, maxOutputBytes: MAX_BYTES },
+      signal,
+    )
     if (exitCode !== 0) throw new Error(stderr.trim().replace(/^error: /, '') || `kubectl ended with ${exitCode}`)
     return stdout
   }

@@ -36,7 +36,9 @@ export class FolderFiles {
 
   /** In the order of the files' names. */
   objects(): { readonly file: string; readonly object: AppliedObject; readonly line: number | undefined }[] {
-    return [...this.#files.keys()].sort().flatMap((file) => (this.#files.get(file)?.objects ?? []).map((located) => ({ file, ...located })))
+    return [...this.#files.keys()]
+      .sort()
+      .flatMap((file) => (this.#files.get(file)?.objects ?? []).map((located) => ({ file, ...located })))
   }
 
   /** The folder and those below it, as they were at the last reading. */
@@ -101,7 +103,11 @@ export class FolderFiles {
     try {
       const objects = parseObjects(Buffer.from(await this.#build(path, signal)))
       // The lines are those of what was built, which no user has seen.
-      this.#take(name, stamp, objects.map(({ object }) => ({ object, line: 0 })))
+      this.#take(
+        name,
+        stamp,
+        objects.map(({ object }) => ({ object, line: 0 })),
+      )
     } catch (error) {
       if (signal.aborted) throw error
       this.#reject(path, name, errorMessage(error), stamp)

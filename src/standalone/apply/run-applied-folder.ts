@@ -20,8 +20,6 @@ export interface AppliedFolderDeps {
   /** Lists what is wrong with the files at the moment, for other commands. */
   readonly problemsFile: string
   readonly buildKustomization: BuildKustomization
-  /** Called after each pass, with whether everything is as the files say. */
-  readonly onPass?: (isWhole: boolean, objects: readonly AppliedObject[]) => void
   readonly client: KubeClient
   readonly clock: Clock
   readonly say: (line: string) => void
@@ -101,7 +99,7 @@ class AppliedFolder {
 
   /** True when everything is as the files say. What fails is reported and tried again: nothing else of the node depends on it. */
   async apply(signal: AbortSignal): Promise<boolean> {
-    const { folder, onPass } = this.#deps
+    const { folder } = this.#deps
     let isWhole = false
     try {
       isWhole = await this.#applyAll(signal)
@@ -112,8 +110,6 @@ class AppliedFolder {
       this.#reporter.report('', `Cannot apply "${folder}": ${reason}`, { file: folder, reason })
     }
     await this.#keepProblems()
-    const objects = this.#files.objects().map(({ object }) => object)
-    onPass?.(isWhole, objects)
     return isWhole
   }
 
@@ -217,7 +213,8 @@ function aboutOf(file: string, { kind, metadata }: AppliedObject): string {
   return `${OBJECT}${file} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`
 }
 
-function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {
+/** The objects that came from the folder, by key; a damaged file is like none. */
+export function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {
   try {
     const objects = text === undefined ? [] : (JSON.parse(text) as readonly RecordedObject[])
     return new Map(objects.map((object) => [keyOf(object), object]))

@@ -14,7 +14,8 @@ export async function readLastLogLines({ podLogs }: NodeLayout, pod: Pod): Promi
   for (const { name: container, attempt } of listCrashed(pod)) {
     const text = await readEnd(`${podLogs}/${namespace}_${name}_${uid}/${container}/${attempt}.log`, READ_BYTES)
     const lines = parseLogLines(text ?? '')
-    if (lines.length > 0) shown.push(`  last log lines of container "${container}":`, ...lines.map((line) => `    ${line}`))
+    if (lines.length > 0)
+      shown.push(`  last log lines of container "${container}":`, ...lines.map((line) => `    ${line}`))
   }
   return shown
 }

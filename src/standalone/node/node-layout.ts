@@ -29,6 +29,8 @@ export interface NodeLayout {
   /** Where the agent answers root. */
   readonly agentSocket: string
   readonly agentLog: string
+  /** What an "up" says that runs detached. */
+  readonly upLog: string
   readonly podLogs: string
   /** Process of the "deckhand up" that runs. */
   readonly upIdentity: string
@@ -63,6 +65,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     agentKubeconfig: `${state}/kubelet.kubeconfig`,
     agentSocket: `${state}/kubelet/deckhand/agent.sock`,
     agentLog: `${state}/logs/kubelet.log`,
+    upLog: `${state}/logs/up.log`,
     podLogs: `${state}/logs/pods`,
     upIdentity: `${state}/up.pid`,
     agentIdentity: `${state}/kubelet.pid`,

@@ -29,8 +29,8 @@ export async function runSupervision(
   let agent = first
   const backOff = new BackOff(RESTARTS)
   let reportedFault: string | undefined
-  const { agentLog, apiLog, containerd } = node.layout
-  const logs = [agentLog, apiLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
+  const { agentLog, apiLog, upLog, containerd } = node.layout
+  const logs = [agentLog, apiLog, upLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
   const retryRuntime = createRetry(deps, signal)
   const retryAgent = createRetry(deps, signal)
   const retryNotes = createRetry(deps, signal)

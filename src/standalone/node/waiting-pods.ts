@@ -1,6 +1,5 @@
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
-import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { PodSummary } from './agent/agent-client.ts'
 import type { ClientDeps } from './node-deps.ts'
 import type { NodeLayout } from './node-layout.ts'
@@ -11,6 +10,12 @@ export interface WaitingPod extends PodSummary {
   readonly claims: readonly string[]
 }
 
+interface List<T> {
+  readonly items: readonly T[]
+}
+
+const DEADLINE_MS = 5000
+
 /** The pods that wait for a node; none while the API does not answer. */
 export async function listWaitingPods(
   deps: ClientDeps,
@@ -20,24 +25,17 @@ export async function listWaitingPods(
   await using group = new TaskGroup(signal)
   try {
     const client = await deps.openClient(layout.adminKubeconfig, group)
+    const ask = { method: 'GET', timeoutMs: DEADLINE_MS } as const
     const query = { fieldSelector: 'spec.nodeName=' }
-    const { items } = await list<Pod>(client, '/api/v1/pods', query, group.signal)
-    if (items.length === 0) return []
-    const claims = (await list<PersistentVolumeClaim>(client, '/api/v1/persistentvolumeclaims', {}, group.signal)).items
-    return items.map((pod) => toWaitingPod(pod, claims))
+    const pods = await client.send<List<Pod>>({ ...ask, path: '/api/v1/pods', query }, group.signal)
+    if (pods.items.length === 0) return []
+    const path = '/api/v1/persistentvolumeclaims'
+    const claims = await client.send<List<PersistentVolumeClaim>>({ ...ask, path }, group.signal)
+    return pods.items.map((pod) => toWaitingPod(pod, claims.items))
   } catch (error) {
     if (signal.aborted) throw error
     return []
   }
-}
-
-async function list<T>(
-  client: KubeClient,
-  path: string,
-  query: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<{ readonly items: readonly T[] }> {
-  return await client.send({ method: 'GET', path, query, timeoutMs: 5000 }, signal)
 }
 
 /** What "status" and "why" say of a pod that waits. */

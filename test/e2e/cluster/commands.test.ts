@@ -42,7 +42,10 @@ describe('the commands of deckhand know the pods of the API', () => {
     await node.writeManifest('wrong', { apiVersion: 'apps/v1', kind: 'Deployment' })
     await node.waitFor('the refusal', async () => (await node.deckhand('status')).exitCode === 1)
     const status = await node.deckhand('status')
-    assert.match(status.stdout, /^Refused files:\n {2}\S+\/wrong\.\w+:\d+: kind: expected "Pod", not "Deployment": apply/m)
+    assert.match(
+      status.stdout,
+      /^Refused files:\n {2}\S+\/wrong\.\w+:\d+: kind: expected "Pod", not "Deployment": apply/m,
+    )
     assert.match((await node.deckhand('why', 'wrong')).stdout, /^Refused: \S+\/wrong\.\w+:\d+: kind: /)
     await node.removeManifest('wrong')
     await node.apply(testPod('crashes', { containers: [testContainer('main', 'echo so long; exit 7')] }))

@@ -44,7 +44,10 @@ export function isRecent({ lastState }: ContainerStatus, now: number): boolean {
 export function describeTermination({ exitCode, signal = 0, reason }: ContainerStateTerminated): string {
   const number = signal || (exitCode > 128 ? exitCode - 128 : 0)
   // "Error" and "Completed" only repeat what the code says.
-  const notes = [SIGNALS[number] ?? [], reason === undefined || /^(?:Error|Completed)$/.test(reason) ? [] : reason].flat()
+  const notes = [
+    SIGNALS[number] ?? [],
+    reason === undefined || /^(?:Error|Completed)$/.test(reason) ? [] : reason,
+  ].flat()
   return `exited with ${exitCode}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
 }
 
@@ -53,6 +56,8 @@ function findKill(name: string, steps: readonly TimelineStep[]): string | undefi
   const start = `start container "${name}"`
   const own = steps
     .map((step) => step.name)
-    .filter((step) => step === start || step.startsWith(`Container ${name} `) || step.startsWith(`Init container ${name} `))
+    .filter(
+      (step) => step === start || step.startsWith(`Container ${name} `) || step.startsWith(`Init container ${name} `),
+    )
   return /failed (?:liveness|startup) probe/.exec(own.at(own.at(-1) === start ? -2 : -1) ?? '')?.[0]
 }

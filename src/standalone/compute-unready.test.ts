@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { computeUnreadyObject, computeUnreadyPods } from './compute-unready.ts'
+import type { WorkloadObject } from './compute-unready.ts'
+
+const generation = { generation: 2 }
+const rows: readonly (readonly [kind: string, object: WorkloadObject, expected: string | undefined])[] = [
+  ['ConfigMap', {}, undefined],
+  ['Deployment', { metadata: generation, spec: { replicas: 2 } }, '0 of 2 replicas are ready'],
+  [
+    'Deployment',
+    {
+      metadata: generation,
+      spec: { replicas: 2 },
+      status: { observedGeneration: 1, readyReplicas: 2, updatedReplicas: 2 },
+    },
+    '2 of 2 replicas are ready',
+  ],
+  [
+    'Deployment',
+    {
+      metadata: generation,
+      spec: { replicas: 2 },
+      status: { observedGeneration: 2, readyReplicas: 2, updatedReplicas: 1 },
+    },
+    '2 of 2 replicas are ready',
+  ],
+  [
+    'Deployment',
+    {
+      metadata: generation,
+      spec: { replicas: 2 },
+      status: { observedGeneration: 2, readyReplicas: 2, updatedReplicas: 2 },
+    },
+    undefined,
+  ],
+  ['ReplicaSet', { status: { readyReplicas: 1 } }, undefined],
+  ['StatefulSet', { spec: { replicas: 0 } }, undefined],
+  ['DaemonSet', {}, '0 of 1 pods are ready'],
+  ['DaemonSet', { status: { desiredNumberScheduled: 1, numberReady: 1 } }, undefined],
+  ['Job', {}, 'is not complete'],
+  ['Job', { status: { conditions: [{ type: 'Complete', status: 'True' }] } }, undefined],
+  ['Job', { status: { conditions: [{ type: 'Failed', status: 'True', message: 'too often' }] } }, 'failed: too often'],
+  ['PersistentVolumeClaim', { status: { phase: 'Pending' } }, 'is not bound'],
+  ['PersistentVolumeClaim', { status: { phase: 'Bound' } }, undefined],
+]
+
+describe('computeUnreadyObject()', () => {
+  for (const [kind, object, expected] of rows)
+    test(`${kind} ${JSON.stringify(object)}`, () => assert.equal(computeUnreadyObject(kind, object), expected))
+})
+
+test('computeUnreadyPods() gives the reasons of those that are neither ready nor done', () => {
+  const pod = { uid: '', namespace: 'default', restarts: 0, address: '', waiting: '', ready: false, phase: 'Pending' }
+  assert.deepEqual(
+    computeUnreadyPods([
+      { ...pod, name: 'ready', ready: true, phase: 'Running' },
+      { ...pod, name: 'done', phase: 'Succeeded' },
+      { ...pod, name: 'ending', phase: 'Terminating' },
+      { ...pod, name: 'new' },
+      { ...pod, name: 'waits', waiting: 'Waits: container "a" ErrImagePull' },
+      { ...pod, name: 'failed', phase: 'Failed' },
+    ]),
+    ['default/new: Pending', 'default/waits: Waits: container "a" ErrImagePull', 'default/failed: Failed'],
+  )
+})

@@ -1,0 +1,63 @@
+import type { PodSummary } from './node/agent/agent-client.ts'
+
+/** What is read of an object that runs pods or waits for something. */
+export interface WorkloadObject {
+  readonly metadata?: { readonly generation?: number }
+  readonly spec?: { readonly replicas?: number }
+  readonly status?: {
+    readonly phase?: string
+    readonly observedGeneration?: number
+    readonly readyReplicas?: number
+    readonly updatedReplicas?: number
+    readonly numberReady?: number
+    readonly desiredNumberScheduled?: number
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[]
+  }
+}
+
+/** The pods that are neither ready nor done, each with the reason. One that is being ended is of no interest. */
+export function computeUnreadyPods(pods: readonly PodSummary[]): readonly string[] {
+  return pods
+    .filter(({ ready, phase }) => !ready && phase !== 'Succeeded' && phase !== 'Terminating')
+    .map(({ namespace, name, phase, waiting }) => `${namespace}/${name}: ${waiting === '' ? phase : waiting}`)
+}
+
+/** Why an object is not what it is to be yet; undefined when it is, and for kinds that are so at once. */
+export function computeUnreadyObject(
+  kind: string,
+  { metadata, spec, status = {} }: WorkloadObject,
+): string | undefined {
+  switch (kind) {
+    case 'Deployment':
+    case 'ReplicaSet':
+    case 'ReplicationController':
+    case 'StatefulSet': {
+      const wanted = spec?.replicas ?? 1
+      const ready = status.readyReplicas ?? 0
+      // Those of an older version are ready too, and do not count; a ReplicaSet has only one.
+      const isUpdated =
+        kind === 'ReplicaSet' || kind === 'ReplicationController' || (status.updatedReplicas ?? 0) >= wanted
+      if (isObserved(metadata, status) && isUpdated && ready >= wanted) return undefined
+      return `${ready} of ${wanted} replicas are ready`
+    }
+    case 'DaemonSet': {
+      const wanted = status.desiredNumberScheduled
+      if (isObserved(metadata, status) && wanted !== undefined && (status.numberReady ?? 0) >= wanted) return undefined
+      return `${status.numberReady ?? 0} of ${wanted ?? 1} pods are ready`
+    }
+    case 'Job': {
+      const has = (name: string) => status.conditions?.find(({ type, status: is }) => type === name && is === 'True')
+      if (has('Complete') !== undefined) return undefined
+      const failed = has('Failed')
+      return failed === undefined ? 'is not complete' : `failed: ${failed.message ?? ''}`
+    }
+    case 'PersistentVolumeClaim':
+      return status.phase === 'Bound' ? undefined : 'is not bound'
+    default:
+      return undefined
+  }
+}
+
+function isObserved(metadata: WorkloadObject['metadata'], status: NonNullable<WorkloadObject['status']>): boolean {
+  return (status.observedGeneration ?? 0) >= (metadata?.generation ?? 0)
+}

@@ -1,0 +1,115 @@
+import { dirname } from 'node:path'
+import { makeFolder } from '../system/files/durable-file.ts'
+import { inspectPath } from '../system/files/read-manifest-file.ts'
+import { readFrom } from '../system/files/read-from.ts'
+import { listFolder, realFolder, removeTree } from '../system/files/state/state-folder.ts'
+import { startProcess } from '../system/processes/start-process.ts'
+import type { ProcessExit } from '../system/processes/start-process.ts'
+import { checkRoot, toFolderError } from './node/check-machine.ts'
+import type { ClientDeps } from './node/node-deps.ts'
+import { exitCodes, NodeError } from './node/node-error.ts'
+import type { ExitCode } from './node/node-error.ts'
+import { computeNodeLayout } from './node/node-layout.ts'
+import type { NodeLayout } from './node/node-layout.ts'
+import { NODE_IS_UP } from './up.ts'
+import { waitUntilReady } from './wait-until-ready.ts'
+
+export interface DetachOptions {
+  readonly state: string
+  /** The arguments of "up" without those of this. */
+  readonly args: readonly string[]
+  /** How long to wait for what is applied; undefined: not at all. */
+  readonly waitMs: number | undefined
+  /** There is a folder to apply. */
+  readonly isApplying: boolean
+}
+
+const POLL_MS = 50
+const CODES: ReadonlySet<number> = new Set(Object.values(exitCodes))
+
+/** Starts "deckhand up" as a process of its own, shows what it says until the node is up, and waits for what is applied when asked to. */
+export async function runDetached(
+  deps: ClientDeps & { readonly ownCommand: string },
+  options: DetachOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  checkRoot(deps.userId)
+  const wasThere = (await inspectPath(options.state)).kind !== 'missing'
+  const layout = await openLog(options.state)
+  try {
+    await startUp(deps, layout, options.args, signal)
+  } catch (error) {
+    if (!wasThere) await removeUnused(layout)
+    throw error
+  }
+  if (options.waitMs === undefined) return
+  const unready = await waitUntilReady(deps, { layout, ...options }, options.waitMs, signal)
+  if (unready.length === 0) return deps.say('Everything is ready.')
+  const seconds = Math.round(options.waitMs / 1000)
+  throw new NodeError(
+    `Not everything is ready after ${seconds} s; the node stays up:\n${unready.join('\n')}`,
+    exitCodes.failed,
+  )
+}
+
+async function openLog(state: string): Promise<NodeLayout> {
+  try {
+    await makeFolder(state)
+    const layout = computeNodeLayout(await realFolder(state))
+    await makeFolder(dirname(layout.upLog), 0o750)
+    return layout
+  } catch (error) {
+    throw toFolderError(state, error)
+  }
+}
+
+async function startUp(
+  deps: ClientDeps & { readonly ownCommand: string },
+  layout: NodeLayout,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  let { end } = await readFrom(layout.upLog, Infinity)
+  const started = await startProcess({ argv: [deps.ownCommand, 'up', ...args], logFile: layout.upLog })
+  let exit: ProcessExit | undefined
+  void started.exited.then((value) => (exit = value)) // Never rejects.
+  let text = ''
+  for (;;) {
+    const hasEnded = exit !== undefined
+    const read = await readFrom(layout.upLog, end)
+    end = read.end
+    const lines = `${text}${read.text}`.split('\n')
+    text = lines.pop() ?? ''
+    if (hasEnded) throw toExitError(exit, [...lines, text])
+    for (const line of lines) {
+      if (line === NODE_IS_UP) return announce(deps, layout, started.pid)
+      deps.say(line)
+    }
+    if (lines.length === 0) await deps.clock.sleep(POLL_MS, signal)
+  }
+}
+
+function announce(deps: ClientDeps, layout: NodeLayout, pid: number): void {
+  deps.say(`${NODE_IS_UP} (pid ${pid})`)
+  deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
+  deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status`)
+  deps.say(`  what it says  ${layout.upLog}`)
+  deps.say(`  stop all      bin/deckhand down`)
+}
+
+function toExitError(exit: ProcessExit | undefined, lines: readonly string[]): NodeError {
+  const said = lines
+    .filter((line) => line !== '')
+    .join('\n')
+    .replace(/^deckhand: /, '')
+  const code = exit?.exitCode ?? exitCodes.failed
+  const isKnown = CODES.has(code) && code !== exitCodes.done
+  return new NodeError(said || `"deckhand up" ended with ${code}`, isKnown ? (code as ExitCode) : exitCodes.failed)
+}
+
+/** What was made for a node that was refused. */
+async function removeUnused(layout: NodeLayout): Promise<void> {
+  const names = await listFolder(layout.state)
+  if (names.every((name) => name === 'logs') && (await listFolder(dirname(layout.upLog))).length <= 1)
+    await removeTree(layout.state)
+}
