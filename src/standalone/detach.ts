@@ -74,17 +74,20 @@ async function startUp(
   let exit: ProcessExit | undefined
   void started.exited.then((value) => (exit = value)) // Never rejects.
   let text = ''
+  // What it says last when it fails, which is for our own last word.
+  const failure: string[] = []
   for (;;) {
     const hasEnded = exit !== undefined
     const read = await readFrom(layout.upLog, end)
     end = read.end
     const lines = `${text}${read.text}`.split('\n')
     text = lines.pop() ?? ''
-    if (hasEnded) throw toExitError(exit, [...lines, text])
     for (const line of lines) {
       if (line === NODE_IS_UP) return announce(deps, layout, started.pid)
-      deps.say(line)
+      if (failure.length > 0 || line.startsWith('deckhand: ')) failure.push(line)
+      else deps.say(line)
     }
+    if (hasEnded) throw toExitError(exit, failure)
     if (lines.length === 0) await deps.clock.sleep(POLL_MS, signal)
   }
 }

@@ -11,22 +11,22 @@ test('runLogs() shows the last lines, follows what is added, also when the log i
   mkdirSync(`${state}/logs`)
   const file = `${state}/logs/api.log`
   writeFileSync(file, 'a\nb\nc\nd\n')
-  let shown = ''
+  const shown: string[] = []
   const deps = {
     clock: systemClock,
     say() {},
-    write: (text: string) => void (shown += text),
+    write: (text: string) => void shown.push(text),
     ownKubelet: '',
     pid: 1,
     programPath: '',
     userId: 0,
   }
   const until = async (text: string) => {
-    while (shown !== text) await sleep(5, undefined, { signal: t.signal })
+    while (shown.join('') !== text) await sleep(5, undefined, { signal: t.signal })
   }
   const stop = new AbortController()
   await runLogs(deps, { state, part: 'api', follow: false, lines: 2 }, stop.signal)
-  assert.equal(shown, 'c\nd\n')
+  assert.equal(shown.join(''), 'c\nd\n')
   const following = runLogs(deps, { state, part: 'api', follow: true, lines: 0 }, stop.signal)
   await sleep(20)
   appendFileSync(file, 'e\n')

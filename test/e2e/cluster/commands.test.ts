@@ -127,4 +127,26 @@ describe('the commands of deckhand know the pods of the API', () => {
     await node.kubectl('delete', 'pod', ready)
     await node.ready(ready === 'first' ? 'second' : 'first')
   })
+
+  test('up --wait: fails with what is not ready, returns when all is; the node stays in both cases', async () => {
+    const up = (time: string) => {
+      const { runtime, cgroupRoot, folder } = node.lab
+      const place = ['--cgroup-root', `${cgroupRoot}/node`, '--kubelet', `${folder}/agent`]
+      return node.deckhand('up', `--wait=${time}`, '--runtime', runtime.endpoint, ...place)
+    }
+    await node.endUp('SIGTERM')
+    const failed = await up('1s')
+    assert.equal(failed.exitCode, 1, failed.stdout)
+    assert.match(failed.stderr, /^deckhand: Not everything is ready after 1 s; the node stays up:\n/)
+    assert.match(failed.stderr, /^default\/done: .*exited with 4$/m)
+    await node.kubectl('delete', 'pod', 'done')
+    assert.equal((await node.deckhand('down')).exitCode, 0)
+    const done = await up('60s')
+    assert.equal(done.exitCode, 0, done.stderr)
+    assert.match(done.stdout, /\nEverything is ready\.\n$/)
+    assert.equal((await node.deckhand('status')).exitCode, 0)
+    assert.match((await node.deckhand('logs', 'up', '-n', '3')).stdout, /stop all/)
+    assert.equal((await up('1s')).exitCode, 3)
+    assert.equal((await node.deckhand('down')).exitCode, 0)
+  })
 })
