@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
@@ -35,9 +36,9 @@ describe('deckhand up --apply', () => {
   before(async () => {
     node = await StandaloneNode.start((lab) => {
       folder = `${lab.folder}/objects`
+      mkdirSync(folder)
       return { flags: ['--apply', folder] }
     })
-    await mkdir(folder)
   })
   after(async () => await node[Symbol.asyncDispose]())
 
@@ -49,11 +50,29 @@ describe('deckhand up --apply', () => {
   const mapIs = async (name: string, value: string | undefined) =>
     await node.waitFor(`ConfigMap "${name}" to be ${value}`, async () => (await readMap(name))?.data['key'] === value)
 
-  test('applies a folder that appears, whatever the order of its objects', async () => {
+  test('does not start with a folder that is not there', async () => {
+    const { exitCode, stderr } = await node.deckhand('up', '--apply', `${folder}/none`)
+    assert.equal(exitCode, 2)
+    assert.equal(stderr, `deckhand: Cannot use --apply "${folder}/none": there is no such folder\n`)
+  })
+
+  test('applies objects whatever their order', async () => {
     await write('all.yaml', `${pod('web', 'first')}---\n# what it needs\n${configMap('shared', 'one')}`)
     const web = await node.ready('web')
     assert.deepEqual((await node.logLines(web))[0], 'first one')
     assert.match(await node.output(), /ConfigMap default\/shared created\nPod default\/web created/)
+  })
+
+  test('applies a sub-folder, and what kubectl makes of a kustomization', async () => {
+    await mkdir(`${folder}/sub`)
+    await writeFile(`${folder}/sub/inner.yaml`, configMap('inner', 'one'))
+    await mapIs('inner', 'one')
+    await mkdir(`${folder}/kustom`)
+    await writeFile(`${folder}/kustom/base.yaml`, configMap('kustom', 'one'))
+    await writeFile(`${folder}/kustom/kustomization.yaml`, 'namePrefix: my-\nresources: [base.yaml]\n')
+    await mapIs('my-kustom', 'one')
+    await rm(`${folder}/kustom`, { recursive: true })
+    await mapIs('my-kustom', undefined)
   })
 
   test('applies what changes, and creates a pod again that cannot change', async () => {
