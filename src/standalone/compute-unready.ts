@@ -1,5 +1,3 @@
-import type { PodSummary } from './node/agent/agent-client.ts'
-
 /** What is read of an object that runs pods or waits for something. */
 export interface WorkloadObject {
   readonly metadata?: { readonly generation?: number }
@@ -15,8 +13,17 @@ export interface WorkloadObject {
   }
 }
 
+/** What is read of a pod. */
+interface SummarizedPod {
+  readonly namespace: string
+  readonly name: string
+  readonly phase: string
+  readonly ready: boolean
+  readonly waiting: string
+}
+
 /** The pods that are neither ready nor done, each with the reason. One that is being ended is of no interest. */
-export function computeUnreadyPods(pods: readonly PodSummary[]): readonly string[] {
+export function computeUnreadyPods(pods: readonly SummarizedPod[]): readonly string[] {
   return pods
     .filter(({ ready, phase }) => !ready && phase !== 'Succeeded' && phase !== 'Terminating')
     .map(({ namespace, name, phase, waiting }) => `${namespace}/${name}: ${waiting === '' ? phase : waiting}`)
