@@ -16,6 +16,7 @@ const config: KnipConfig = {
     'test/bench/main.ts',
     'test/bench/api-child.ts',
     'test/component/api-server/storm-child.ts',
+    'test/contract/api-server/record.ts',
     'test/e2e/lab/prepare-images.ts',
     'test/e2e/support/docker-kill-switch.ts',
     'test/fakes/run-fake-csi-driver.ts',

@@ -1,3 +1,5 @@
+import { FieldPath } from '../model/schema/field-path.ts'
+import { ProblemList } from '../model/schema/validation/problem-list.ts'
 import type { Violation } from '../model/schema/validation/problem-list.ts'
 
 /** What one part of an error is about. */
@@ -163,6 +165,20 @@ const CAUSES: readonly (readonly [begin: string, reason: string])[] = [
 // An object that breaks more rules than this gets the others reported when these are fixed.
 const MAX_CAUSES = 100
 
+/** An option of a request that writes has a value that is none. */
+export function unsupportedOption(name: string, value: string, supported: readonly string[]): ApiError {
+  const problems = new ProblemList()
+  problems.unsupported(FieldPath.root.child(name), value.slice(0, 50), supported)
+  return invalid({ group: 'meta.k8s.io', kind: 'CreateOptions', name: '' }, problems.violations)
+}
+
+/** What comes of a patch is no object of its kind. */
+export function invalidPatch(why: string, options?: ErrorOptions): ApiError {
+  const message = `Invalid value: "": ${why}`
+  const details = { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] }
+  return new ApiError({ code: 422, reason: 'Invalid', message: ` "" is invalid: patch: ${message}`, details }, options)
+}
+
 /** An object breaks rules; all of them are reported. */
 export function invalid(
   object: { readonly group: string; readonly kind: string; readonly name: string },
@@ -177,6 +193,7 @@ export function invalid(
   const texts = causes.map(({ field, message }) => `${field}: ${message}`)
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   const message = `${group === '' ? kind : `${kind}.${group}`} "${name}" is invalid: ${list}`
-  const details = { name, ...(group !== '' && { group }), kind, causes }
+  const about = { ...(name !== '' && { name }), ...(group !== '' && { group }), ...(kind !== '' && { kind }) }
+  const details = { ...about, causes }
   return new ApiError({ code: 422, reason: 'Invalid', message, details })
 }

@@ -111,7 +111,7 @@ describe('issueToken()', () => {
     [
       'another kind',
       () => issue({ boundObjectRef: { kind: 'Service', apiVersion: 'v1', name: 'x' } }),
-      422,
+      400,
       /expected Pod, Secret or Node/,
     ],
     ['a node, without a pod', () => issue({}, node), 403, /bound to a pod/],

@@ -1,7 +1,7 @@
 import type { BoundObjectReference, TokenRequestSpec } from '../../model/generated/api-groups.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProblemList } from '../../model/schema/validation/problem-list.ts'
-import { conflict, forbidden, invalid, notFound } from '../api-error.ts'
+import { badRequest, conflict, forbidden, invalid, notFound } from '../api-error.ts'
 import type { RequestUser } from '../kinds/resource.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject } from '../store/api-object.ts'
@@ -41,7 +41,7 @@ export function issueToken(
   const { namespace, name, spec } = question
   const account = issuer.objects.get({ resource: 'serviceaccounts', namespace, name })
   if (account === undefined) throw notFound({ group: '', resource: 'serviceaccounts', name })
-  const seconds = readSeconds(name, spec)
+  const seconds = readSeconds(spec)
   const audiences = spec.audiences?.length ? spec.audiences : [TOKEN_ISSUER]
   const bound = toClaims(issuer, question, account)
   const fault = findTokenFault(issuer.objects, question.user, {
@@ -68,7 +68,7 @@ export function issueToken(
   }
 }
 
-function readSeconds(name: string, { expirationSeconds = DEFAULT_SECONDS }: TokenRequestSpec): number {
+function readSeconds({ expirationSeconds = DEFAULT_SECONDS }: TokenRequestSpec): number {
   const problems = new ProblemList()
   const path = SPEC.child('expirationSeconds')
   if (expirationSeconds < SHORTEST_SECONDS) {
@@ -77,7 +77,7 @@ function readSeconds(name: string, { expirationSeconds = DEFAULT_SECONDS }: Toke
     problems.invalid(path, expirationSeconds, `may not specify a duration larger than ${LONGEST_SECONDS} seconds`)
   }
   if (problems.violations.length === 0) return Number(expirationSeconds)
-  throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest', name }, problems.violations)
+  throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest', name: '' }, problems.violations)
 }
 
 function toClaims(issuer: TokenIssuer, { namespace, name, spec }: TokenQuestion, account: ApiObject): KubernetesClaims {
@@ -88,7 +88,7 @@ function toClaims(issuer: TokenIssuer, { namespace, name, spec }: TokenQuestion,
     case 'v1/Pod': {
       const pod = find(issuer, 'pods', namespace, reference)
       if ((pod.spec?.serviceAccountName || 'default') !== name) {
-        throw rejectReference(name, `pod "${pod.metadata.name}" has another service account`)
+        throw rejectReference(`pod "${pod.metadata.name}" has another service account`)
       }
       const node = pod.spec?.nodeName ? nodeClaim(issuer, pod.spec.nodeName) : {}
       return { ...claims, pod: namedOf(pod), ...node }
@@ -98,10 +98,7 @@ function toClaims(issuer: TokenIssuer, { namespace, name, spec }: TokenQuestion,
     case 'v1/Node':
       return { ...claims, node: namedOf(find(issuer, 'nodes', '', reference)) }
     default:
-      throw rejectReference(
-        name,
-        `cannot bind a token to an object of kind "${reference.kind ?? ''}": expected Pod, Secret or Node`,
-      )
+      throw rejectReference(`an object of kind "${reference.kind ?? ''}", expected Pod, Secret or Node`)
   }
 }
 
@@ -133,8 +130,6 @@ function namedOf({ metadata: { name = '', uid = '' } }: ApiObject) {
   return { name, uid }
 }
 
-function rejectReference(name: string, why: string) {
-  const problems = new ProblemList()
-  problems.forbidden(SPEC.child('boundObjectRef'), why)
-  return invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest', name }, problems.violations)
+function rejectReference(why: string) {
+  return badRequest(`cannot bind the token: ${why}`)
 }

@@ -21,6 +21,7 @@ import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources
 import { podFields, podRules } from './rules/pods/pod-rules.ts'
 import { resize } from './rules/pods/pod-resize.ts'
 import { binding, ephemeralContainers, eviction } from './rules/pods/pod-subresources.ts'
+import { endpointsRules } from './rules/endpoints-rules.ts'
 import { serviceRules } from './rules/service-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
 import type { ObjectIn, ObjectNamed } from './stored-types.ts'
@@ -34,9 +35,6 @@ const status: SubresourcePath = { name: 'status', verbs: ['get', 'patch', 'updat
 /** A path segment, as events and certificate requests may be called. */
 const pathSegment: NameRule = (value) =>
   value.length <= 253 && !/[/%]/.test(value) && value !== '.' && value !== '..' ? undefined : 'must fit into a path'
-
-const serviceName: NameRule = (value) =>
-  dnsLabel(value) ?? (/^[a-z]/.test(value) ? undefined : 'must begin with a letter')
 
 /** What a row says; the rest is as for most kinds. */
 type Definition<T extends ApiObject, S extends ApiObject> = { readonly kind: string } & Partial<
@@ -71,6 +69,7 @@ function define(storage: string, definition: Definition<ApiObject, ApiObject>): 
     hasGeneration: false,
     createsOnUpdate: false,
     updatesUnconditionally: true,
+    answersDeleted: false,
     subresources: [],
     selectableFields: {},
     columns: nameAndAge,
@@ -93,7 +92,9 @@ const core: readonly Resource[] = [
     shortNames: ['ep'],
     isNamespaced: true,
     createsOnUpdate: true,
+    deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
     columns: endpointsColumns,
+    rules: endpointsRules,
   }),
   define('events', {
     kind: 'Event',
@@ -107,6 +108,7 @@ const core: readonly Resource[] = [
   }),
   define('namespaces', {
     kind: 'Namespace',
+    answersDeleted: true,
     shortNames: ['ns'],
     verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
     nameRule: dnsLabel,
@@ -125,6 +127,7 @@ const core: readonly Resource[] = [
   }),
   define('persistentvolumeclaims', {
     kind: 'PersistentVolumeClaim',
+    answersDeleted: true,
     shortNames: ['pvc'],
     isNamespaced: true,
     subresources: [status],
@@ -133,6 +136,7 @@ const core: readonly Resource[] = [
   }),
   define('persistentvolumes', {
     kind: 'PersistentVolume',
+    answersDeleted: true,
     shortNames: ['pv'],
     subresources: [status],
     columns: persistentVolumeColumns,
@@ -140,6 +144,7 @@ const core: readonly Resource[] = [
   }),
   define('pods', {
     kind: 'Pod',
+    answersDeleted: true,
     shortNames: ['po'],
     categories: ['all'],
     isNamespaced: true,
@@ -158,6 +163,7 @@ const core: readonly Resource[] = [
   }),
   define('serviceaccounts', {
     kind: 'ServiceAccount',
+    answersDeleted: true,
     shortNames: ['sa'],
     isNamespaced: true,
     subresources: [accountToken],
@@ -165,10 +171,11 @@ const core: readonly Resource[] = [
   }),
   define('services', {
     kind: 'Service',
+    answersDeleted: true,
     shortNames: ['svc'],
     categories: ['all'],
     isNamespaced: true,
-    nameRule: serviceName,
+    nameRule: dnsLabel,
     createsOnUpdate: true,
     subresources: [status],
     selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP, 'spec.type': ({ spec }) => spec?.type },
@@ -221,9 +228,10 @@ const others: readonly Resource[] = [
     columns: columns.runtimeClassColumns,
     rules: runtimeClassRules,
   }),
-  define('deviceclasses.resource.k8s.io', { kind: 'DeviceClass', hasGeneration: true }),
+  define('deviceclasses.resource.k8s.io', { kind: 'DeviceClass', answersDeleted: true, hasGeneration: true }),
   define('resourceclaims.resource.k8s.io', {
     kind: 'ResourceClaim',
+    answersDeleted: true,
     typeName: 'resource.ResourceClaim',
     isNamespaced: true,
     subresources: [status],
@@ -232,11 +240,13 @@ const others: readonly Resource[] = [
   }),
   define('resourceclaimtemplates.resource.k8s.io', {
     kind: 'ResourceClaimTemplate',
+    answersDeleted: true,
     isNamespaced: true,
     rules: devices.resourceClaimTemplateRules,
   }),
   define('resourceslices.resource.k8s.io', {
     kind: 'ResourceSlice',
+    answersDeleted: true,
     hasGeneration: true,
     selectableFields: devices.resourceSliceFields,
     columns: resourceSliceColumns,
@@ -250,16 +260,19 @@ const others: readonly Resource[] = [
   }),
   define('csidrivers.storage.k8s.io', {
     kind: 'CSIDriver',
+    answersDeleted: true,
     columns: columns.csiDriverColumns,
     rules: volumes.csiDriverRules,
   }),
   define('csinodes.storage.k8s.io', {
     kind: 'CSINode',
+    answersDeleted: true,
     columns: columns.csiNodeColumns,
     rules: csiNodeRules,
   }),
   define('volumeattachments.storage.k8s.io', {
     kind: 'VolumeAttachment',
+    answersDeleted: true,
     subresources: [status],
     columns: columns.volumeAttachmentColumns,
     rules: volumes.volumeAttachmentRules,

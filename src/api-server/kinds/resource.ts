@@ -36,6 +36,8 @@ export interface ResourceRules<T extends ApiObject = ApiObject> {
   readonly prepareUpdate?: (object: T, before: T, context: RequestContext) => T
   /** How long a deleted object stays for its graceful end, when a deletion asks for some seconds or none are given; absent: 0. */
   readonly gracePeriodSeconds?: (object: T, asked: Int64 | undefined) => Int64
+  /** What the server decides about a changed status. */
+  readonly prepareStatus?: (object: T, before: T) => T
   readonly validate?: (object: T) => readonly Violation[]
   readonly validateUpdate?: (object: T, before: T) => readonly Violation[]
   readonly validateStatus?: (object: T, before: T) => readonly Violation[]
@@ -95,6 +97,10 @@ export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject =
   readonly createsOnUpdate: boolean
   /** Whether a PUT without a version overwrites any version. */
   readonly updatesUnconditionally: boolean
+  /** Whether a DELETE answers with the object that is gone, as the API server does for some kinds; with a Status otherwise. */
+  readonly answersDeleted: boolean
+  /** What every answer about it warns of. */
+  readonly deprecation?: string
   readonly subresources: readonly Subresource<T>[]
   readonly selectableFields: SelectableFields<T>
   readonly columns: TableColumns<T>

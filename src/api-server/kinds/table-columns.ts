@@ -10,12 +10,21 @@ export interface Column {
   readonly priority: number
 }
 
+interface RowCondition {
+  readonly type: string
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+}
+
 type Cell = string | number | boolean
 
 /** How a kind is shown as rows. */
 export interface TableColumns<T extends ApiObject = ApiObject> {
   readonly columns: readonly Column[]
   readonly cells: (object: T, now: number) => readonly Cell[]
+  /** What else is true of a row, such as that it is over. */
+  readonly conditions?: (object: T) => readonly RowCondition[]
 }
 
 /** "Name", "Age:string", "Restarts:integer", "IP:wide": columns in short. */

@@ -3,7 +3,7 @@ import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
-import { failIfInvalid, validateObjectMeta } from './validate-object.ts'
+import { failIfInvalid, validateGeneratedName, validateObjectMeta } from './validate-object.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 const NAME_TRIES = 8
@@ -19,6 +19,7 @@ export function createObject(changes: ChangeSet, resource: Resource, sent: ApiOb
   const key = keyOf(resource, object)
   failIfInvalid(resource, object, [
     ...validateObjectMeta(resource, object.metadata),
+    ...validateGeneratedName(resource, object.metadata),
     ...(rules.validate?.(object) ?? []),
   ])
   if (changes.get(key) !== undefined) throw alreadyExists(namedIn(resource, key.name))

@@ -4,6 +4,7 @@ import { asStored } from '../kinds/object-reader.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
+import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
 import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
@@ -29,6 +30,10 @@ export function deleteObject(
   const before = stored.object
   checkPreconditions(resource, before, options)
   if (resource.storage === 'namespaces') return deleteNamespace(changes, resource, asStored('namespaces', before))
+  if (isSystemClass(resource, before)) {
+    const why = 'this is a system priority class and cannot be deleted'
+    throw forbidden(namedIn(resource, before.metadata.name ?? ''), why)
+  }
   const finalizers = finalizersOf(changes, before, options)
   const grace = resource.rules.gracePeriodSeconds?.(before, options.gracePeriodSeconds) ?? 0
   const key = keyOf(resource, before)
@@ -41,9 +46,13 @@ export function deleteObject(
     deletionTimestamp: toApiTime(changes.info.now + toSeconds(grace) * 1000),
     deletionGracePeriodSeconds: grace,
     ...(finalizers.length > 0 && { finalizers }),
-    ...(resource.hasGeneration && { generation: Number(generation ?? 0) + 1 }),
+    ...(resource.hasGeneration && deletionTimestamp === undefined && { generation: Number(generation ?? 0) + 1 }),
   }
   return changes.put(key, { ...before, metadata })
+}
+
+function isSystemClass({ storage }: Resource, { metadata }: ApiObject): boolean {
+  return storage === 'priorityclasses.scheduling.k8s.io' && Object.hasOwn(SYSTEM_PRIORITIES, metadata.name ?? '')
 }
 
 /** Those that the object has, and one for the way its dependents are to be treated, if it has any. */

@@ -41,7 +41,7 @@ function checkPreconditions(resource: Resource, sent: ApiObject, before: ApiObje
     const problems = new ProblemList()
     const path = FieldPath.root.child('metadata').child('resourceVersion')
     problems.invalid(path, 0, 'must be specified for an update')
-    throw invalid(name, problems.violations)
+    throw invalid({ ...name, kind: resource.plural }, problems.violations)
   }
   if (resourceVersion && resourceVersion !== before.metadata.resourceVersion) throw conflict(name, STALE)
 }
@@ -63,7 +63,8 @@ function computeNext(
   }
   if (subresource !== undefined) {
     const metadata = { ...mergeMeta(sent.metadata, before.metadata), ownerReferences: before.metadata.ownerReferences }
-    return { ...before, metadata, status: sent.status }
+    const changed = { ...before, metadata, status: sent.status }
+    return rules.prepareStatus?.(changed, before) ?? changed
   }
   const filled = rules.fillDefaults?.(sent) ?? sent
   const hasStatus = resource.subresources.some(({ name }) => name === 'status')
@@ -77,8 +78,8 @@ function computeNext(
 
 /** Labels, annotations, finalizers and owners are the sender's; everything else is the server's. */
 function mergeMeta(sent: ObjectMeta, before: ObjectMeta): ObjectMeta {
-  const { labels, annotations, finalizers, ownerReferences } = sent
-  return { ...before, labels, annotations, finalizers, ownerReferences }
+  const { labels, annotations, finalizers, ownerReferences, generateName = before.generateName } = sent
+  return { ...before, labels, annotations, finalizers, ownerReferences, generateName }
 }
 
 function counted(resource: Resource, object: ApiObject, before: ApiObject): ApiObject {

@@ -2,7 +2,7 @@ import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { qualifiedName } from '../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../model/schema/validation/problem-list.ts'
-import type { Violation } from '../../model/schema/validation/problem-list.ts'
+import type { NameRule, Violation } from '../../model/schema/validation/problem-list.ts'
 import { validateAnnotations, validateLabels } from '../../model/schema/validation/validate-metadata.ts'
 import { invalid } from '../api-error.ts'
 import type { Resource } from '../kinds/resource.ts'
@@ -22,6 +22,15 @@ export function failIfInvalid(resource: Resource, object: ApiObject, violations:
   throw invalid({ group: resource.group, kind: resource.kind, name }, distinct)
 }
 
+/** Those of the system have no domain. */
+const STANDARD_FINALIZERS = ['foregroundDeletion', 'kubernetes', 'orphan']
+
+const finalizerName: NameRule = (value) =>
+  qualifiedName(value) ??
+  (value.includes('/') || STANDARD_FINALIZERS.includes(value)
+    ? undefined
+    : 'must have a domain, as in "example.com/finalizer"')
+
 /** The rules that hold for every object. */
 export function validateObjectMeta(resource: Resource, meta: ObjectMeta): readonly Violation[] {
   const problems = new ProblemList()
@@ -30,16 +39,27 @@ export function validateObjectMeta(resource: Resource, meta: ObjectMeta): readon
   validateLabels(meta.labels ?? {}, META.child('labels'), problems)
   validateAnnotations(meta.annotations ?? {}, META.child('annotations'), problems)
   for (const [index, finalizer] of (meta.finalizers ?? []).entries()) {
-    problems.matches(META.child('finalizers').index(index), finalizer, qualifiedName)
+    problems.matches(META.child('finalizers').index(index), finalizer, finalizerName)
   }
   for (const [index, owner] of (meta.ownerReferences ?? []).entries()) {
     for (const field of ['apiVersion', 'kind', 'name', 'uid'] as const) {
       if (!owner[field]) problems.required(META.child('ownerReferences').index(index).child(field))
     }
+    if (owner.kind === 'Event' && ['v1', 'events.k8s.io/v1'].includes(owner.apiVersion)) {
+      problems.invalid(META.child('ownerReferences').index(index), owner.kind, 'an event owns nothing')
+    }
   }
   if ((meta.ownerReferences ?? []).filter(({ controller }) => controller === true).length > 1) {
     problems.invalid(META.child('ownerReferences'), 'controller', 'only one owner can be the controller')
   }
+  return problems.violations
+}
+
+/** The beginning of a name that the server makes up; it may end as no name may. */
+export function validateGeneratedName({ nameRule }: Resource, { generateName }: ObjectMeta): readonly Violation[] {
+  if (!generateName) return []
+  const problems = new ProblemList()
+  problems.matches(META.child('generateName'), generateName.replace(/-$/, 'a'), nameRule)
   return problems.violations
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { badRequest } from '../api-error.ts'
+import { unsupportedOption } from '../api-error.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeInfo } from '../lifecycle/change-set.ts'
@@ -106,7 +106,7 @@ function asBefore(object: ApiObject, before: ApiObject | undefined): ApiObject {
 /** Whether the request only wants to know what would come of it. */
 export function readDryRun(values: readonly string[]): boolean {
   for (const value of values) {
-    if (value !== 'All') throw badRequest(`invalid dryRun ${JSON.stringify(value.slice(0, 50))}: expected All`)
+    if (value !== 'All') throw unsupportedOption('dryRun', value, ['All'])
   }
   return values.length > 0
 }

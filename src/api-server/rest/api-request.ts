@@ -36,7 +36,7 @@ export function textResponse(status: number, body: string, warnings: readonly st
 }
 
 /** As RFC 7234 has it; 299 is a warning that stays. */
-function toWarning(text: string): string {
+export function toWarning(text: string): string {
   // Headers take printable ASCII only, and a few kilobytes of it.
   const safe = text.replaceAll(/[^ -~]/g, '?').slice(0, 256)
   return `299 - ${JSON.stringify(safe)}`

@@ -6,7 +6,7 @@ import { metricsVerb } from '../metrics/metrics-verbs.ts'
 import { answerPath } from './answer-path.ts'
 import type { PathParts } from './answer-path.ts'
 import type { ApiDeps } from './api-context.ts'
-import { jsonResponse } from './api-request.ts'
+import { jsonResponse, toWarning } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
 import { readDocument } from './decode-body.ts'
 import { deleteCollectionVerb, deleteVerb } from './verbs/delete-verbs.ts'
@@ -38,14 +38,23 @@ export function createApi(deps: ApiDeps): Api {
         if (!info.isResource) return answerPath(deps, parts, request, info)
         const answer = await handleResource(deps, request, info, signal)
         parts.counts.count(info, answer.status)
-        return answer
+        return withDeprecation(info, answer)
       } catch (error) {
         const response = toErrorResponse(deps, request, error)
-        if (info?.isResource === true) parts.counts.count(info, response.status)
-        return response
+        if (info?.isResource !== true) return response
+        parts.counts.count(info, response.status)
+        return withDeprecation(info, response)
       }
     },
   }
+}
+
+/** Whatever comes of a request about a kind that is on its way out, the client gets to know that. */
+function withDeprecation({ group, version, resource }: RequestInfo, answer: ApiResponse): ApiResponse {
+  const warning = findResource(group, version, resource)?.deprecation
+  if (warning === undefined) return answer
+  const { warning: others = [] } = answer.headers
+  return { ...answer, headers: { ...answer.headers, warning: [toWarning(warning), ...[others].flat()] } }
 }
 
 function toErrorResponse(deps: ApiDeps, request: ApiRequest, error: unknown): ApiResponse {

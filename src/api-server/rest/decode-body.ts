@@ -9,7 +9,7 @@ import { decodeProtobuf, parseEnvelope } from '../../model/schema/protobuf/decod
 import { dropZeros } from '../../model/schema/drop-zeros.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProtobufError } from '../../model/schema/protobuf/protobuf-reader.ts'
-import { badRequest, unsupportedMediaType } from '../api-error.ts'
+import { badRequest, unsupportedMediaType, unsupportedOption } from '../api-error.ts'
 import type { ExpectedType } from '../kinds/resource.ts'
 import type { ObjectNamed } from '../kinds/stored-types.ts'
 import type { ApiObject } from '../store/api-object.ts'
@@ -121,7 +121,7 @@ export function decodeBody<N extends string>(document: Document, type: ExpectedT
 export function applyFieldValidation(query: URLSearchParams, warnings: readonly string[]): readonly string[] {
   const mode = query.get('fieldValidation') || 'Warn'
   if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {
-    throw badRequest(`invalid fieldValidation ${JSON.stringify(mode.slice(0, 50))}: expected Ignore, Warn or Strict`)
+    throw unsupportedOption('fieldValidation', mode, ['Ignore', 'Strict', 'Warn'])
   }
   const shown = warnings.slice(0, MAX_WARNINGS)
   if (mode === 'Strict' && shown.length > 0) throw badRequest(`strict decoding error: ${shown.join(', ')}`)

@@ -57,13 +57,16 @@ export function toTable(
   metadata: object,
   withColumns = true,
 ): object {
-  const { columns, cells } = how.resource.columns
+  const { columns, cells, conditions } = how.resource.columns
   return {
     kind: 'Table',
     apiVersion: META_VERSION,
     metadata,
     columnDefinitions: withColumns ? columns : null,
-    rows: objects.map((object) => ({ cells: cells(object, how.now), ...rowObject(how, object) })),
+    rows: objects.map((object) => {
+      const also = conditions?.(object) ?? []
+      return { cells: cells(object, how.now), ...(also.length > 0 && { conditions: also }), ...rowObject(how, object) }
+    }),
   }
 }
 

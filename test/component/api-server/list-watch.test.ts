@@ -220,7 +220,7 @@ describe('watch', () => {
   const rejected: readonly (readonly [string, number, RegExp])[] = [
     ['resourceVersion=x', 400, /Invalid value for resourceVersion/],
     ['resourceVersion=99999999999999999', 504, /Too large resource version/],
-    ['sendInitialEvents=true', 422, /needs resourceVersionMatch to be NotOlderThan/],
+    ['sendInitialEvents=true', 422, /resourceVersionMatch: Forbidden: sendInitialEvents needs it/],
     ['resourceVersionMatch=NotOlderThan', 422, /only together with sendInitialEvents/],
     ['timeoutSeconds=-1', 400, /expected a whole number/],
     ['labelSelector=a%20in%20(', 400, /label selector/],
@@ -333,7 +333,7 @@ describe('list', () => {
       table.body.columnDefinitions.map(({ name }: { name: string }) => name),
       ['Name', 'Data', 'Age'],
     )
-    assert.deepEqual(table.body.rows[0].cells, ['a', '2', '0s'])
+    assert.deepEqual(table.body.rows[0].cells, ['a', 2, '0s'])
     assert.equal(table.body.rows[0].object.kind, 'PartialObjectMetadata')
     const partial = await call(world.server.api, 'GET', MAPS, {
       accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
-import { StandaloneNode } from '../support/standalone-node.ts'
+import { notInCluster, StandaloneNode } from '../support/standalone-node.ts'
 
 interface ConfigMap {
   readonly data: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ spec:
     env: [{name: KEY, valueFrom: {configMapKeyRef: {name: shared, key: key}}}]
 `
 
-describe('deckhand up --apply', () => {
+describe('deckhand up --apply', { skip: notInCluster('a command of the standalone node') }, () => {
   let node: StandaloneNode
   let folder = ''
   before(async () => {

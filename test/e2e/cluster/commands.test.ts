@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { StandaloneNode } from '../support/standalone-node.ts'
+import { notInCluster, StandaloneNode } from '../support/standalone-node.ts'
 import { isReady } from '../support/test-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 
-describe('the commands of deckhand know the pods of the API', () => {
+const skip = notInCluster('about those of the standalone node')
+
+describe('the commands of deckhand know the pods of the API', { skip }, () => {
   let node: StandaloneNode
   before(async () => {
     node = await StandaloneNode.start()

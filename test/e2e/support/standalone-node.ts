@@ -4,13 +4,15 @@ import type { CriClient } from '../../../src/protocols/cri/cri-client.ts'
 import { ContainerState } from '../../../src/protocols/cri/generated/runtime-v1.ts'
 import type { Event, Node } from '../../../src/model/generated/core-v1.ts'
 import type { ProcessResult } from '../../../src/system/processes/run-process.ts'
-import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
 import type { Pod } from '../../../src/model/pod/pod.ts'
+import { findKubePrograms } from '../../control-plane/kube-programs.ts'
 import { askAgent } from '../../../src/standalone/node/agent/agent-client.ts'
-import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
 import { ApiReader } from './api-reader.ts'
+import { ClusterNode } from './cluster-node.ts'
+import { DeckhandUp } from './deckhand-up.ts'
+import type { NodeProcess } from './node-process.ts'
 import { createLabRuntime, isReady } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -28,20 +30,35 @@ export interface StandaloneOptions {
   readonly hasAddress?: boolean
 }
 
-/** A standalone node in a lab, on the lab's runtime, driven by a real kubectl. */
+/** The programs of a real control plane for nodes under test; none has one when it is undefined. */
+const clusterPrograms = findKubePrograms()
+
+/** Why a test is skipped where nodes have a real control plane; false where they are standalone. */
+export function notInCluster(why: string): string | false {
+  return clusterPrograms !== undefined && `not with a real control plane: ${why}`
+}
+
+/**
+ * A standalone node in a lab, on the lab's runtime, driven by a real kubectl. Where KUBE_BIN names a real control plane, the node is one of that, with the same
+ * folders.
+ */
 export class StandaloneNode implements AsyncDisposable {
   readonly lab: Lab
   readonly state: string
-  readonly #flags: readonly string[]
+  readonly #process: NodeProcess
   readonly #api: ApiReader
   readonly #runtime: CriClient
-  #up: StartedProcess | undefined
-  #ups = 0
 
   private constructor(lab: Lab, { flags = [] }: StandaloneOptions) {
     this.lab = lab
     this.state = `${lab.folder}/state`
-    this.#flags = flags
+    const argv = [deckhand, 'up', '--state', this.state, '--runtime', lab.runtime.endpoint]
+    const agent = `${lab.folder}/agent`
+    const cgroup = ['--cgroup-root', `${lab.cgroupRoot}/node`]
+    this.#process =
+      clusterPrograms === undefined
+        ? new DeckhandUp(lab, [...argv, ...cgroup, '--kubelet', agent, ...flags])
+        : new ClusterNode(lab, this.state, agent, clusterPrograms)
     this.#api = new ApiReader(lab.network, `${this.state}/admin.kubeconfig`)
     this.#runtime = createLabRuntime(lab)
   }
@@ -53,43 +70,25 @@ export class StandaloneNode implements AsyncDisposable {
     if (typeof options !== 'function' && options.hasAddress === true) await addAddress(lab)
     await writeFile(`${lab.folder}/agent`, KEPT_AGENT)
     await chmod(`${lab.folder}/agent`, 0o755)
+    cleanup.defer(() => node.#process.leave())
     await node.up()
     cleanup.move()
     return node
   }
 
-  /** Starts "deckhand up" and waits until it says that the node is up. */
+  /** Starts "deckhand up", or the control plane, and waits until the node is up. */
   async up(): Promise<void> {
-    this.#ups += 1
-    const argv = [deckhand, 'up', '--state', this.state, '--runtime', this.lab.runtime.endpoint]
-    const cgroup = ['--cgroup-root', `${this.lab.cgroupRoot}/node`]
-    const agent = ['--kubelet', `${this.lab.folder}/agent`]
-    const started = await this.lab.startInside([...argv, ...cgroup, ...agent, ...this.#flags], this.#upLog)
-    this.#up = started
-    let ended = false
-    void started.exited.then(() => (ended = true))
-    await waitFor('the node to be up', async () => ended || (await this.output()).includes('stop all'), {
-      ms: PATIENCE_MS,
-      context: () => this.output(),
-    })
-    if (ended) throw new Error(`Cannot start the node: ${await this.output()}`)
+    await this.#process.start()
   }
 
   /** What this "deckhand up" has said so far. */
   async output(): Promise<string> {
-    return await readFile(this.#upLog, 'utf8').catch(() => '')
-  }
-
-  get #upLog(): string {
-    return `${this.lab.folder}/up-${this.#ups}.log`
+    return await this.#process.output()
   }
 
   /** Ends "deckhand up", and with it the API; after SIGKILL the agent goes on alone. */
   async endUp(signal: NodeJS.Signals): Promise<void> {
-    if (this.#up === undefined) return
-    process.kill((await childPid(this.#up.pid)) ?? 0, signal)
-    await this.#up.exited
-    this.#up = undefined
+    await this.#process.end(signal)
   }
 
   /** Runs another command of deckhand on this node. */
@@ -129,7 +128,7 @@ export class StandaloneNode implements AsyncDisposable {
   /** Runs kubectl to its end, whatever its exit code. */
   async tryKubectl(args: readonly string[], stdin?: string): Promise<ProcessResult> {
     const settings = ['--kubeconfig', `${this.state}/admin.kubeconfig`, '--cache-dir', `${this.lab.folder}/kubectl`]
-    return await this.lab.runInside(['kubectl', ...settings, ...args], {
+    return await this.lab.runInside([clusterPrograms?.kubectl ?? 'kubectl', ...settings, ...args], {
       deadlineMs: PATIENCE_MS,
       ...(stdin === undefined ? {} : { stdin }),
     })
@@ -250,6 +249,7 @@ export class StandaloneNode implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#api[Symbol.dispose]()
     this.#runtime.close()
+    await this.#process.leave()
     await this.lab[Symbol.asyncDispose]()
   }
 }

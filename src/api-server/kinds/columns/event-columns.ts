@@ -29,7 +29,7 @@ export const eventColumns: TableColumns<ObjectOf<Event>> = {
       sourceOf(event),
       (event.message ?? '').trim(),
       first,
-      String(event.series?.count ?? event.count ?? 1),
+      event.series?.count ?? event.count ?? 1,
       event.metadata.name ?? '',
     ]
   },

@@ -31,10 +31,16 @@ export const nodeColumns: TableColumns<ObjectOf<Node>> = {
       addressOf(node, 'InternalIP'),
       addressOf(node, 'ExternalIP'),
       info?.osImage || '<unknown>',
-      info?.kernelVersion || '<unknown>',
+      kernelOf(node),
       info?.containerRuntimeVersion || '<unknown>',
     ]
   },
+}
+
+function kernelOf({ status }: Node): string {
+  const { kernelVersion = '', architecture = '' } = status?.nodeInfo ?? {}
+  if (kernelVersion === '') return '<unknown>'
+  return architecture === '' ? kernelVersion : `${kernelVersion} (${architecture})`
 }
 
 function statusOf(node: Node): string {

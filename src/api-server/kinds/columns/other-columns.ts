@@ -28,17 +28,17 @@ export const namespaceColumns: TableColumns<ObjectOf<Namespace>> = {
 
 export const configMapColumns: TableColumns<ObjectOf<ConfigMap>> = {
   columns: columnsOf('Name', 'Data', 'Age'),
-  cells: (map, now) => [nameOf(map), String(sizeOf(map.data) + sizeOf(map.binaryData)), ageOf(map, now)],
+  cells: (map, now) => [nameOf(map), sizeOf(map.data) + sizeOf(map.binaryData), ageOf(map, now)],
 }
 
 export const secretColumns: TableColumns<ObjectOf<Secret>> = {
   columns: columnsOf('Name', 'Type', 'Data', 'Age'),
-  cells: (secret, now) => [nameOf(secret), secret.type ?? '', String(sizeOf(secret.data)), ageOf(secret, now)],
+  cells: (secret, now) => [nameOf(secret), secret.type ?? '', sizeOf(secret.data), ageOf(secret, now)],
 }
 
 export const serviceAccountColumns: TableColumns<ObjectOf<ServiceAccount>> = {
-  columns: columnsOf('Name', 'Secrets', 'Age'),
-  cells: (account, now) => [nameOf(account), String(account.secrets?.length ?? 0), ageOf(account, now)],
+  columns: columnsOf('Name', 'Age'),
+  cells: (account, now) => [nameOf(account), ageOf(account, now)],
 }
 
 export const leaseColumns: TableColumns<ObjectOf<Lease>> = {

@@ -31,7 +31,17 @@ export const podColumns: TableColumns<ObjectOf<Pod>> = {
       readinessGates(pod),
     ]
   },
+  conditions: ({ status }) => {
+    const message = ENDS.get(status?.phase ?? '')
+    return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason: status?.phase ?? '', message }]
+  },
 }
+
+/** The phases in which a pod is over, in words. */
+const ENDS = new Map([
+  ['Succeeded', 'The pod has completed successfully.'],
+  ['Failed', 'The pod failed.'],
+])
 
 interface Summary {
   readonly total: number

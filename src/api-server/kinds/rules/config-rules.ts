@@ -20,6 +20,14 @@ const REQUIRED_KEYS = new Map<string, readonly (readonly string[])[]>(
   }),
 )
 
+// The keys whose values have to be JSON.
+const JSON_KEYS = new Map<string, readonly string[]>([
+  ['kubernetes.io/dockercfg', ['.dockercfg']],
+  ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
+])
+const ACCOUNT_TOKEN = 'kubernetes.io/service-account-token'
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
+
 type Texts = Readonly<Record<string, string>>
 
 export const configMapRules: ResourceRules<ObjectOf<ConfigMap>> = {
@@ -46,13 +54,21 @@ export const secretRules: ResourceRules<ObjectOf<Secret>> = {
     for (const [key, text] of Object.entries(stringData)) setKey(data, key, Buffer.from(text).toString('base64'))
     return { ...secret, data, type }
   },
-  validate: ({ data = {}, type = '' }) => {
+  validate: ({ data = {}, type = '', metadata }) => {
     const problems = new ProblemList()
     const path = FieldPath.root.child('data')
     validateKeys(data, path, problems)
     if (encodedBytesOf(data) > MAX_BYTES) problems.tooLong(path, MAX_BYTES)
     for (const keys of REQUIRED_KEYS.get(type) ?? []) {
-      if (!keys.some((key) => Object.hasOwn(data, key))) problems.required(path.key(keys[0] ?? ''))
+      if (!keys.some((key) => Object.hasOwn(data, key))) for (const key of keys) problems.required(path.key(key))
+    }
+    for (const key of JSON_KEYS.get(type) ?? []) {
+      const text = ownText(data, key)
+      if (text !== undefined && !isJson(text))
+        problems.invalid(path.key(key), '<secret contents redacted>', 'must be JSON')
+    }
+    if (type === ACCOUNT_TOKEN && !metadata.annotations?.[ACCOUNT_NAME]) {
+      problems.required(FieldPath.root.child('metadata').child('annotations').key(ACCOUNT_NAME))
     }
     return problems.violations
   },
@@ -61,6 +77,20 @@ export const secretRules: ResourceRules<ObjectOf<Secret>> = {
     if (secret.type !== before.type) problems.invalid(FieldPath.root.child('type'), secret.type, 'field is immutable')
     return [...problems.violations, ...validateImmutable(secret, before, ['data'])]
   },
+}
+
+/** What a key of a secret says, decoded. */
+function ownText(data: Texts, key: string): string | undefined {
+  return Object.hasOwn(data, key) ? Buffer.from(data[key] ?? '', 'base64').toString('utf8') : undefined
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function validateKeys(texts: Texts, path: FieldPath, problems: ProblemList): void {

@@ -1,7 +1,8 @@
+import { isIP } from 'node:net'
 import type { Lease, PriorityClass, RuntimeClass } from '../../../model/generated/api-groups.ts'
 import type { Node } from '../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
-import { dnsLabel } from '../../../model/schema/validation/name-rules.ts'
+import { dnsLabel, qualifiedName } from '../../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules } from '../resource.ts'
@@ -20,12 +21,26 @@ export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
 }
 
 export const nodeRules: ResourceRules<ObjectOf<Node>> = {
+  fillDefaults: (node) => {
+    const { podCIDR, podCIDRs } = node.spec ?? {}
+    if (podCIDR && !podCIDRs?.length) return { ...node, spec: { ...node.spec, podCIDRs: [podCIDR] } }
+    return podCIDRs?.[0] && !podCIDR ? { ...node, spec: { ...node.spec, podCIDR: podCIDRs[0] } } : node
+  },
   validate: ({ spec }) => {
     const problems = new ProblemList()
+    const taints = new Set<string>()
     for (const [index, taint] of (spec?.taints ?? []).entries()) {
       const path = SPEC.child('taints').index(index)
       if (!taint.key) problems.required(path.child('key'))
+      else problems.matches(path.child('key'), taint.key, qualifiedName)
       problems.oneOf(path.child('effect'), taint.effect, TAINT_EFFECTS)
+      if (taints.has(`${taint.key}:${taint.effect}`)) problems.duplicate(path, taint.key)
+      taints.add(`${taint.key}:${taint.effect}`)
+    }
+    for (const [index, range] of (spec?.podCIDRs ?? []).entries()) {
+      const [address = '', bits] = range.split('/')
+      if (isIP(address) !== 0 && /^\d{1,3}$/.test(bits ?? '')) continue
+      problems.invalid(SPEC.child('podCIDRs').index(index), range, 'must be a range of addresses, as in 10.0.0.0/24')
     }
     return problems.violations
   },

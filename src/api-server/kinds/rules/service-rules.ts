@@ -1,6 +1,9 @@
+import { isIP } from 'node:net'
 import type { Service, ServicePort, ServiceSpec } from '../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
+import { portName } from '../../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
+import { validateLabels } from '../../../model/schema/validation/validate-metadata.ts'
 import { internalError, invalid } from '../../api-error.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, RequestContext } from '../resource.ts'
@@ -12,6 +15,7 @@ type StoredService = ObjectOf<Service>
 const SPEC = FieldPath.root.child('spec')
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const HEADLESS = 'None'
+const SESSION_SECONDS = 10_800
 const NODE_PORTS = { first: 30_000, last: 32_767 }
 
 /** Services are kept for their readers: they get an address and ports, but nothing here forwards traffic. */
@@ -25,6 +29,9 @@ export const serviceRules: ResourceRules<StoredService> = {
         ...spec,
         type,
         sessionAffinity: spec.sessionAffinity || 'None',
+        ...(spec.sessionAffinity === 'ClientIP' && {
+          sessionAffinityConfig: spec.sessionAffinityConfig ?? { clientIP: { timeoutSeconds: SESSION_SECONDS } },
+        }),
         ...(type !== 'ExternalName' && { internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster' }),
         ...(hasNodePorts(type) && { externalTrafficPolicy: spec.externalTrafficPolicy ?? 'Cluster' }),
         ...(type === 'LoadBalancer' && { allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts ?? true }),
@@ -35,7 +42,8 @@ export const serviceRules: ResourceRules<StoredService> = {
     }
   },
   prepareCreate: (object, context) => ({ ...withAllocated(object, context), status: { loadBalancer: {} } }),
-  prepareUpdate: (object, before, context) => withAllocated(keepingAllocated(object, specOf(before)), context),
+  prepareUpdate: (object, before, context) =>
+    withAllocated(keepingAllocated(withoutLeftovers(object, specOf(before)), specOf(before)), context),
   validate: validateService,
   validateUpdate: (object, before) => {
     const problems = new ProblemList()
@@ -67,6 +75,20 @@ function keepingAllocated(object: StoredService, old: ServiceSpec): StoredServic
     return hasNodePorts(spec.type) && !port.nodePort && same?.nodePort ? { ...port, nodePort: same.nodePort } : port
   })
   return { ...object, spec: { ...spec, ...(isKept && { clusterIP, clusterIPs }), ...(ports && { ports }) } }
+}
+
+/** What only the type that a service had before has is dropped, where the client left it as it was. */
+function withoutLeftovers(object: StoredService, old: ServiceSpec): StoredService {
+  const spec = specOf(object)
+  const { type, ports } = spec
+  const isSame = (name: 'externalTrafficPolicy' | 'internalTrafficPolicy') => spec[name] === old[name]
+  const outer = !hasNodePorts(type) && isSame('externalTrafficPolicy') ? { externalTrafficPolicy: undefined } : {}
+  const inner = type === 'ExternalName' && isSame('internalTrafficPolicy') ? { internalTrafficPolicy: undefined } : {}
+  const freed =
+    hasNodePorts(old.type) && !hasNodePorts(type) && ports
+      ? { ports: ports.map(({ nodePort: _nodePort, ...port }) => port) }
+      : {}
+  return { ...object, spec: { ...spec, ...outer, ...inner, ...freed } }
 }
 
 function withAllocated(object: StoredService, context: RequestContext): StoredService {
@@ -114,7 +136,7 @@ function portsFor(
   others: readonly ServiceSpec[],
 ): readonly ServicePort[] | undefined {
   const isWanted = hasNodePorts(spec.type) && spec.allocateLoadBalancerNodePorts !== false
-  if (!isWanted) return spec.ports?.map(({ nodePort: _nodePort, ...port }) => port)
+  if (!isWanted) return spec.ports
   const taken = new Set(others.flatMap(({ ports = [] }) => ports.map(({ nodePort }) => nodePort)))
   return spec.ports?.map((port, index) => {
     const nodePort = port.nodePort || findFreePort(taken)
@@ -139,6 +161,32 @@ function reject({ metadata }: StoredService, path: FieldPath, value: unknown, wh
   throw invalid({ group: '', kind: 'Service', name: metadata.name ?? '' }, problems.violations)
 }
 
+/** Who may reach a service, and from where. */
+function validateTraffic(spec: ServiceSpec, problems: ProblemList): void {
+  const { type, selector, sessionAffinity, externalIPs, externalTrafficPolicy, internalTrafficPolicy } = spec
+  validateLabels(selector ?? {}, SPEC.child('selector'), problems)
+  problems.oneOf(SPEC.child('sessionAffinity'), sessionAffinity, ['ClientIP', 'None'])
+  for (const [index, address] of (externalIPs ?? []).entries()) {
+    const path = SPEC.child('externalIPs').index(index)
+    if (isIP(address) === 0) problems.invalid(path, address, 'must be a valid IP address')
+    else if (/^127\.|^169\.254\.|^::1$|^0\.0\.0\.0$/.test(address)) {
+      problems.invalid(path, address, 'must be an address that others can reach')
+    }
+  }
+  if (externalTrafficPolicy && !hasNodePorts(type) && (externalIPs ?? []).length === 0) {
+    const why = 'only services that are reached from outside have it'
+    problems.invalid(SPEC.child('externalTrafficPolicy'), externalTrafficPolicy, why)
+  }
+  if (internalTrafficPolicy) {
+    problems.oneOf(SPEC.child('internalTrafficPolicy'), internalTrafficPolicy, ['Cluster', 'Local'])
+  }
+}
+
+function validateTarget(path: FieldPath, target: number | string | undefined, problems: ProblemList): void {
+  if (typeof target === 'number') problems.inRange(path, target, 1, 65_535)
+  else if (target !== undefined) problems.matches(path, target, portName)
+}
+
 function validateService({ spec }: StoredService) {
   const problems = new ProblemList()
   problems.oneOf(SPEC.child('type'), spec?.type, TYPES)
@@ -151,9 +199,16 @@ function validateService({ spec }: StoredService) {
   if (clusterIPs !== undefined && !sameValue(clusterIPs, [clusterIP])) {
     problems.invalid(SPEC.child('clusterIPs'), clusterIPs, 'one address, which must be that of clusterIP')
   }
+  validateTraffic(spec ?? {}, problems)
   const names = new Set<string>()
-  for (const [index, { name = '', port, protocol }] of ports.entries()) {
+  const numbers = new Set<string>()
+  for (const [index, { name = '', port, protocol, targetPort, nodePort }] of ports.entries()) {
     const path = SPEC.child('ports').index(index)
+    validateTarget(path.child('targetPort'), targetPort, problems)
+    if (nodePort && !hasNodePorts(type))
+      problems.forbidden(path.child('nodePort'), 'only services with ports of nodes have it')
+    if (numbers.has(`${port}/${protocol}`)) problems.duplicate(path, port)
+    numbers.add(`${port}/${protocol}`)
     problems.inRange(path.child('port'), port, 1, 65_535)
     problems.oneOf(path.child('protocol'), protocol, ['SCTP', 'TCP', 'UDP'])
     if (name === '' && ports.length > 1) problems.required(path.child('name'))

@@ -2,8 +2,10 @@ import type { CSIDriver, VolumeAttachment } from '../../../model/generated/api-g
 import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec } from '../../../model/generated/core-v1.ts'
 import { tryParseQuantity } from '../../../model/resources/quantity.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
+import { dnsSubdomain } from '../../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
+import { validateLabelSelector } from '../../../model/schema/validation/validate-selectors.ts'
 import type { ResourceRules } from '../resource.ts'
 import { sameValue } from '../same-value.ts'
 import { immutablePart, immutableSpecFields } from './immutable-fields.ts'
@@ -50,6 +52,12 @@ export const persistentVolumeRules: ResourceRules<ObjectOf<PersistentVolume>> = 
     const sources = sourcesOf(spec)
     if (sources.length === 0) problems.required(SPEC, 'a volume has one source')
     if (sources.length > 1) problems.forbidden(SPEC.child(sources[1] ?? ''), 'a volume has one source')
+    const { csi, local } = spec
+    if (csi && !csi.driver) problems.required(SPEC.child('csi').child('driver'))
+    if (csi && !csi.volumeHandle) problems.required(SPEC.child('csi').child('volumeHandle'))
+    if (local && spec.nodeAffinity === undefined) {
+      problems.required(SPEC.child('nodeAffinity'), 'a local volume is on a node')
+    }
     return problems.violations
   },
   validateUpdate: ({ spec = {} }, { spec: old = {} }) => {
@@ -69,7 +77,12 @@ export const persistentVolumeRules: ResourceRules<ObjectOf<PersistentVolume>> = 
 export const persistentVolumeClaimRules: ResourceRules<ObjectOf<PersistentVolumeClaim>> = {
   fillDefaults: ({ spec = {}, ...claim }) => ({
     ...claim,
-    spec: { ...spec, volumeMode: spec.volumeMode || 'Filesystem' },
+    spec: {
+      ...spec,
+      volumeMode: spec.volumeMode || 'Filesystem',
+      // Two names of one thing.
+      ...(spec.dataSource && { dataSourceRef: spec.dataSourceRef ?? spec.dataSource }),
+    },
   }),
   prepareCreate: (claim) => ({ ...withFinalizer(claim, CLAIM_PROTECTION), status: { phase: 'Pending' } }),
   validate: ({ spec = {} }) => {
@@ -77,10 +90,15 @@ export const persistentVolumeClaimRules: ResourceRules<ObjectOf<PersistentVolume
     validateModes(spec.accessModes, problems)
     validateStorage(spec.resources?.requests, SPEC.child('resources'), problems)
     problems.oneOf(SPEC.child('volumeMode'), spec.volumeMode, ['Block', 'Filesystem'])
+    if (spec.storageClassName) problems.matches(SPEC.child('storageClassName'), spec.storageClassName, dnsSubdomain)
+    if (spec.selector) validateLabelSelector(spec.selector, SPEC.child('selector'), problems)
     return problems.violations
   },
-  validateUpdate: ({ spec = {} }, { spec: old = {} }) => {
+  validateUpdate: ({ spec = {}, status }, { spec: old = {} }) => {
     const problems = new ProblemList()
+    if (status?.phase !== 'Bound' && !sameValue(spec.resources, old.resources)) {
+      problems.forbidden(SPEC, 'a claim asks for another size only when it is bound')
+    }
     const volumeName = old.volumeName ? {} : { volumeName: undefined }
     const kept = { resources: undefined, volumeAttributesClassName: undefined, ...volumeName }
     if (!sameValue({ ...spec, ...kept }, { ...old, ...kept })) {
@@ -104,6 +122,20 @@ export const csiDriverRules: ResourceRules<ObjectOf<CSIDriver>> = {
       ...driver.spec,
     },
   }),
+  validate: ({ spec }) => {
+    const problems = new ProblemList()
+    for (const mode of spec.volumeLifecycleModes ?? []) {
+      problems.oneOf(SPEC.child('volumeLifecycleModes'), mode, ['Ephemeral', 'Persistent'])
+    }
+    problems.oneOf(SPEC.child('fsGroupPolicy'), spec.fsGroupPolicy, ['File', 'None', 'ReadWriteOnceWithFSType'])
+    const audiences = new Set<string>()
+    for (const [index, { audience }] of (spec.tokenRequests ?? []).entries()) {
+      const path = SPEC.child('tokenRequests').index(index).child('audience')
+      if (audiences.has(audience)) problems.duplicate(path, audience)
+      audiences.add(audience)
+    }
+    return problems.violations
+  },
   validateUpdate: immutableSpecFields(['attachRequired', 'volumeLifecycleModes']),
 }
 
@@ -130,6 +162,9 @@ function withFinalizer<T extends ApiObject>(object: T, finalizer: string): T {
 function validateModes(modes: readonly string[] | undefined, problems: ProblemList): void {
   if ((modes?.length ?? 0) === 0) problems.required(SPEC.child('accessModes'), 'at least one')
   for (const mode of modes ?? []) problems.oneOf(SPEC.child('accessModes'), mode, ACCESS_MODES)
+  if (modes !== undefined && modes.length > 1 && modes.includes('ReadWriteOncePod')) {
+    problems.forbidden(SPEC.child('accessModes'), 'ReadWriteOncePod stands alone')
+  }
 }
 
 function validateStorage(

@@ -14,7 +14,7 @@ export function parseFieldSelector(text: string | null, resource: Resource): Fie
   if (text === null || text.trim() === '') return undefined
   const known = new Set(['metadata.name', 'metadata.namespace', ...Object.keys(resource.selectableFields)])
   const requirements = splitUnescaped(text).map((part) => {
-    const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(part.trim()) ?? []
+    const [, field = '', operator = '', value = ''] = /^([^=!]+)(==|=|!=)((?:[^=\\]|\\.)*)$/.exec(part.trim()) ?? []
     if (operator === '')
       throw badRequest(`invalid field selector: ${JSON.stringify(part.slice(0, 200))}: expected field=value`)
     if (!known.has(field)) throw badRequest(`field label not supported: ${field.slice(0, 200)}`)

@@ -50,7 +50,7 @@ export function isSelected({ labels, fields }: Selection, object: ApiObject): bo
 
 /** A list, or a part of one, by the rules of limit, continue, resourceVersion and resourceVersionMatch. */
 export function listObjects(store: ApiStore, selection: Selection, query: URLSearchParams): ListResult {
-  const limit = readNumber(query, 'limit') ?? 0
+  const limit = readLimit(query)
   const token = query.get('continue') ? parseContinueToken(query.get('continue') ?? '') : undefined
   const version = versionToList(store, query, token, limit > 0)
   try {
@@ -65,6 +65,11 @@ export function listObjects(store: ApiStore, selection: Selection, query: URLSea
       rest,
     )
   }
+}
+
+/** Less than one means all. */
+function readLimit(query: URLSearchParams): number {
+  return /^-\d+$/.test(query.get('limit') ?? '') ? 0 : (readNumber(query, 'limit') ?? 0)
 }
 
 function versionToList(
@@ -89,6 +94,10 @@ function checkMatch(match: string | undefined, query: URLSearchParams, token: Co
   const asked = query.get('resourceVersion') ?? ''
   if (token !== undefined && asked !== '' && asked !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue')
+  }
+  if (query.has('sendInitialEvents')) {
+    problems.forbidden(FieldPath.root.child('sendInitialEvents'), 'only a watch has it')
+    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
   }
   if (match === undefined) return
   if (match !== 'Exact' && match !== 'NotOlderThan') problems.unsupported(path, match, ['Exact', 'NotOlderThan'])

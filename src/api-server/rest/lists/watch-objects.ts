@@ -70,8 +70,11 @@ function checkInitialEvents(query: URLSearchParams, initial: string | null): voi
     )
   }
   if (initial !== null && match !== 'NotOlderThan') {
-    problems.forbidden(FieldPath.root.child('sendInitialEvents'), 'needs resourceVersionMatch to be NotOlderThan')
+    const path = FieldPath.root.child('resourceVersionMatch')
+    problems.forbidden(path, 'sendInitialEvents needs it to be NotOlderThan')
+    if (match) problems.unsupported(path, match, ['NotOlderThan'])
   }
+  if (query.get('continue')) problems.forbidden(FieldPath.root.child('continue'), 'a watch has no pages')
   if (problems.violations.length === 0) return
   throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems.violations)
 }

@@ -86,6 +86,7 @@ export function orderList(
   list: readonly DocumentValue[],
   order: readonly DocumentValue[],
   mergeKey: string | undefined,
+  before: readonly DocumentValue[],
 ): readonly DocumentValue[] {
   const keyOf = (item: DocumentValue) =>
     mergeKey === undefined ? item : isRecord(item) ? ownValue(item, mergeKey) : undefined
@@ -93,8 +94,9 @@ export function orderList(
   const rankOf = (item: DocumentValue) => rank.get(keyOf(item))
   const known = list.filter((item) => rankOf(item) !== undefined).sort((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0))
   const unknown = list.filter((item) => rankOf(item) === undefined)
-  const places = new Map(list.map((item, index) => [item, index]))
-  const placeOf = (item: DocumentValue | undefined) => places.get(item ?? null) ?? 0
+  // What the patch brings has no place yet, so nothing stands before it.
+  const places = new Map(before.map((item, index) => [keyOf(item), index]))
+  const placeOf = (item: DocumentValue | undefined) => places.get(keyOf(item ?? null)) ?? -1
   const result: DocumentValue[] = []
   let next = 0
   for (const item of known) {

@@ -21,7 +21,7 @@ describe('applyStrategicMergePatch()', () => {
       pod([{ name: 'b', image: '2' }]),
       pod([two[0] ?? {}, { name: 'b', image: '2' }]),
     ],
-    ['adds items with a new key', pod(two), pod([{ name: 'c' }]), pod([...two, { name: 'c' }])],
+    ['puts items with a new key first', pod(two), pod([{ name: 'c' }]), pod([{ name: 'c' }, ...two])],
     [
       'merges lists inside lists',
       pod(two),
@@ -30,8 +30,8 @@ describe('applyStrategicMergePatch()', () => {
         {
           ...two[0],
           env: [
-            { name: 'X', value: '1' },
             { name: 'Y', value: '2' },
+            { name: 'X', value: '1' },
           ],
         },
         two[1] ?? {},
@@ -88,7 +88,7 @@ describe('applyStrategicMergePatch()', () => {
       pod(two.toReversed()),
     ],
     [
-      'leaves items that the patch does not know between their neighbours',
+      'leaves items that the patch does not know before their next neighbour',
       pod([{ name: 'a' }, { name: 'x' }, { name: 'b' }]),
       {
         spec: {
@@ -96,7 +96,7 @@ describe('applyStrategicMergePatch()', () => {
           containers: [{ name: 'c' }],
         },
       },
-      pod([{ name: 'a' }, { name: 'x' }, { name: 'c' }, { name: 'b' }]),
+      pod([{ name: 'a' }, { name: 'c' }, { name: 'x' }, { name: 'b' }]),
     ],
     [
       'merges conditions of a status',

@@ -31,7 +31,7 @@ function mergeMaps(target: DocumentObject, patch: DocumentObject, type: ValueTyp
     if (value === null) Reflect.deleteProperty(result, key)
     else setKey(result, key, mergeMember(ownValue(result, key), value, { key, patch, type }))
   }
-  applyListDirectives(result, patch, type)
+  applyListDirectives({ result, before: target }, patch, type)
   return result
 }
 
@@ -57,15 +57,19 @@ function mergeMember(target: DocumentValue | undefined, patch: DocumentValue, me
   if (!Array.isArray(patch) || field?.patch === undefined) return patch
   const old = Array.isArray(target) ? (target as readonly DocumentValue[]) : []
   const { mergeKey } = field.patch
-  if (mergeKey === undefined) return mergePlainList(old, patch as readonly DocumentValue[])
+  const items = patch as readonly DocumentValue[]
+  if (mergeKey === undefined) return orderList(mergePlainList(old, items), items, undefined, old)
   const itemType = type?.kind === 'list' ? type.of : undefined
-  return mergeKeyedList(old, patch as readonly DocumentValue[], mergeKey, (before, after) =>
-    mergeMaps(before, after, itemType),
-  )
+  const merged = mergeKeyedList(old, items, mergeKey, (before, after) => mergeMaps(before, after, itemType))
+  return orderList(merged, items, mergeKey, old)
 }
 
 /** Deletions and the order of lists, which stand beside the lists they are about. */
-function applyListDirectives(result: DocumentObject, patch: DocumentObject, type: ValueType | undefined): void {
+function applyListDirectives(
+  { result, before }: { readonly result: DocumentObject; readonly before: DocumentObject },
+  patch: DocumentObject,
+  type: ValueType | undefined,
+): void {
   for (const [directive, value] of Object.entries(patch)) {
     if (!directive.startsWith(DELETE_PREFIX)) continue
     const key = directive.slice(DELETE_PREFIX.length)
@@ -83,8 +87,14 @@ function applyListDirectives(result: DocumentObject, patch: DocumentObject, type
     const list = ownValue(result, key)
     const rule = fieldOf({ key, patch, type })?.patch
     if (!Array.isArray(list) || !Array.isArray(value) || rule === undefined) continue
-    setKey(result, key, orderList(list as readonly DocumentValue[], value as readonly DocumentValue[], rule.mergeKey))
+    const order = value as readonly DocumentValue[]
+    setKey(result, key, orderList(list as readonly DocumentValue[], order, rule.mergeKey, listIn(before, key)))
   }
+}
+
+function listIn(object: DocumentObject, key: string): readonly DocumentValue[] {
+  const list = ownValue(object, key)
+  return Array.isArray(list) ? (list as readonly DocumentValue[]) : []
 }
 
 function fieldOf({ key, type }: Pick<Member, 'key' | 'type'> & Partial<Member>): Field | undefined {

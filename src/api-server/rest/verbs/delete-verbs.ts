@@ -5,7 +5,7 @@ import type { ApiStatus } from '../../api-error.ts'
 import { namedIn } from '../../lifecycle/change-set.ts'
 import { deleteObject } from '../../lifecycle/delete-object.ts'
 import type { DeleteOptions } from '../../../model/generated/core-v1.ts'
-import type { ExpectedType } from '../../kinds/resource.ts'
+import type { ExpectedType, Resource } from '../../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../../store/api-object.ts'
 import { negotiateForm } from '../accept.ts'
 import { changeObjects, readDryRun } from '../api-context.ts'
@@ -19,6 +19,7 @@ import { isTrue, readInt64 } from '../request-info.ts'
 import { dryRunOf, keyIn } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
+import { toApiTime } from '../../../model/text/api-time.ts'
 
 const POLICIES = ['Background', 'Foreground', 'Orphan']
 
@@ -27,9 +28,10 @@ export async function deleteVerb(deps: ApiDeps, asked: ResourceRequest): Promise
   const { request, resource } = asked
   const { options, isDryRun } = await readOptions(asked)
   const { object, isGone } = await removeOne(deps, asked, { user: request.user, isDryRun }, options)
-  if (isGone) return jsonResponse(200, success(asked, object))
+  if (isGone && !resource.answersDeleted) return jsonResponse(200, success(asked, object))
   const form = negotiateForm(request.headers['accept'])
-  return jsonResponse(200, presentObject({ resource, form, includeObject: 'Metadata', now: deps.clock.now() }, object))
+  const shown = isGone ? ended(deps, resource, object) : object
+  return jsonResponse(200, presentObject({ resource, form, includeObject: 'Metadata', now: deps.clock.now() }, shown))
 }
 
 /** DELETE of all that is selected. */
@@ -53,6 +55,17 @@ export async function deleteCollectionVerb(deps: ApiDeps, asked: ResourceRequest
 
 const GONE: ApiObject = { apiVersion: '', kind: '', metadata: {} }
 
+/** The last state of an object; of one that could have had a grace, with the word that it had none. */
+function ended({ clock }: ApiDeps, { rules }: Resource, object: ApiObject): ApiObject {
+  if (rules.gracePeriodSeconds === undefined) return object
+  const { deletionTimestamp, generation } = object.metadata
+  const marked =
+    deletionTimestamp === undefined
+      ? { deletionTimestamp: toApiTime(clock.now()), generation: Number(generation ?? 0) + 1 }
+      : {}
+  return { ...object, metadata: { ...object.metadata, ...marked, deletionGracePeriodSeconds: 0 } }
+}
+
 function success({ resource, info }: ResourceRequest, { metadata }: ApiObject): ApiStatus {
   const group = resource.group === '' ? {} : { group: resource.group }
   const details = { name: info.name, ...group, kind: resource.plural, uid: metadata.uid ?? '' }
@@ -60,7 +73,7 @@ function success({ resource, info }: ResourceRequest, { metadata }: ApiObject): 
 }
 
 /** Deletes the object of the path. */
-export function removeOne(
+function removeOne(
   deps: ApiDeps,
   asked: ResourceRequest,
   request: { readonly user: ApiRequest['user']; readonly isDryRun: boolean },

@@ -2,6 +2,9 @@ import { badRequest, conflict, notFound } from '../../api-error.ts'
 import type { ApiStatus } from '../../api-error.ts'
 import { bindPod } from '../../kinds/rules/pods/pod-rules.ts'
 import { BINDING, EVICTION } from '../../kinds/rules/pods/pod-subresources.ts'
+import { asStored } from '../../kinds/object-reader.ts'
+import type { ObjectIn } from '../../kinds/stored-types.ts'
+import { deleteObject } from '../../lifecycle/delete-object.ts'
 import { changeObjects, readDryRun } from '../api-context.ts'
 import type { ApiDeps } from '../api-context.ts'
 import { jsonResponse } from '../api-request.ts'
@@ -9,18 +12,39 @@ import type { ApiResponse } from '../api-request.ts'
 import { decodeBody, readDocument } from '../decode-body.ts'
 import { dryRunOf } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
-import { removeOne } from './delete-verbs.ts'
 
 const SUCCESS: ApiStatus = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
 
 /** POST to pods/eviction: a deletion that a disruption budget could reject. */
 export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
-  const { request, info } = asked
+  const { request, info, resource } = asked
   const { object } = decodeBody(await readDocument(request, EVICTION), EVICTION)
-  const { deleteOptions = {} } = object
+  const { deleteOptions = {}, metadata } = object
+  if (metadata.name && metadata.name !== info.name)
+    throw badRequest('name in URL does not match name in Eviction object')
   const isDryRun = dryRunOf(request, info).isDryRun || readDryRun(deleteOptions.dryRun ?? [])
-  await removeOne(deps, asked, { user: request.user, isDryRun }, deleteOptions)
+  await changeObjects(deps, { user: request.user, isDryRun }, (changes) => {
+    const key = { resource: 'pods', namespace: info.namespace, name: info.name } as const
+    const stored = changes.get(key)
+    if (stored === undefined) throw notFound({ group: '', resource: 'pods', name: info.name })
+    const left = asStored('pods', deleteObject(changes, resource, stored, deleteOptions))
+    if (changes.get(key) === undefined) return { key, object: left }
+    return { key, object: changes.put(key, withDisruption(left, changes.requestContext.now)) }
+  })
   return jsonResponse(201, SUCCESS)
+}
+
+/** Says on a pod that stays for its grace why it ends. */
+function withDisruption(pod: ObjectIn<'pods'>, now: string): ObjectIn<'pods'> {
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+    lastTransitionTime: now,
+  }
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
+  return { ...pod, status: { ...pod.status, conditions: [...others, condition] } }
 }
 
 /** POST to pods/binding, or to bindings with the name of the pod: a scheduler's decision. */
@@ -40,8 +64,9 @@ export async function bindVerb(deps: ApiDeps, asked: ResourceRequest): Promise<A
     if (pod.metadata.deletionTimestamp !== undefined)
       throw conflict(name, `pod ${podName} is being deleted, cannot be assigned to a host`)
     const { nodeName, schedulingGates = [] } = pod.spec ?? {}
-    if (nodeName) throw conflict(name, `pod ${podName} is already assigned to node "${nodeName}"`)
-    if (schedulingGates.length > 0) throw conflict(name, `pod ${podName} has scheduling gates`)
+    const bound = { ...name, resource: 'pods/binding' }
+    if (nodeName) throw conflict(bound, `pod ${podName} is already assigned to node "${nodeName}"`)
+    if (schedulingGates.length > 0) throw conflict(bound, `pod ${podName} has non-empty .spec.schedulingGates`)
     return { key, object: changes.put(key, bindPod(pod, node, changes.requestContext.now)) }
   })
   return jsonResponse(201, SUCCESS)

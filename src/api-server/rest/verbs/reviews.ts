@@ -4,7 +4,10 @@ import type {
   SelfSubjectAccessReviewSpec,
   SubjectAccessReviewSpec,
 } from '../../../model/generated/api-groups.ts'
-import { badRequest } from '../../api-error.ts'
+import { FieldPath } from '../../../model/schema/field-path.ts'
+import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
+import { badRequest, invalid } from '../../api-error.ts'
+import type { ApiError } from '../../api-error.ts'
 import type { RequestUser, Resource } from '../../kinds/resource.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import { decodeBody } from '../decode-body.ts'
@@ -51,6 +54,7 @@ export async function answerReview(
       return { ...decode(kind), status: { userInfo: toUserInfo(user) } }
     case 'TokenReview': {
       const asked = decode(kind)
+      if (!asked.spec.token) throw badRequest('token is required for TokenReview in authentication')
       const answer = await reviewers.reviewToken(asked.spec.token, asked.spec.audiences ?? [])
       return { ...asked, status: { ...answer, user: answer.user && toUserInfo(answer.user) } }
     }
@@ -72,14 +76,22 @@ function toQuestion(
   { resourceAttributes, nonResourceAttributes }: SelfSubjectAccessReviewSpec,
   user: RequestUser,
 ): ReviewedAccess {
-  if ((resourceAttributes === undefined) === (nonResourceAttributes === undefined)) {
-    throw badRequest('exactly one of nonResourceAttributes or resourceAttributes must be specified')
-  }
+  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+  if (resourceAttributes === undefined && nonResourceAttributes === undefined)
+    throw rejectSpec('resourceAttributes', why)
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined)
+    throw rejectSpec('nonResourceAttributes', why)
   return { user, resourceAttributes, nonResourceAttributes }
 }
 
+function rejectSpec(field: string, why: string): ApiError {
+  const problems = new ProblemList()
+  problems.invalid(FieldPath.root.child('spec').child(field), '', why)
+  return invalid({ group: 'authorization.k8s.io', kind: '', name: '' }, problems.violations)
+}
+
 function toUser({ user = '', groups = [], uid, extra }: SubjectAccessReviewSpec): RequestUser {
-  if (user === '' && groups.length === 0) throw badRequest('at least one of user or group must be specified')
+  if (user === '' && groups.length === 0) throw rejectSpec('user', 'at least one of user or group must be specified')
   return { name: user, groups, ...(uid !== undefined && { uid }), ...(extra && { extra }) }
 }
 

@@ -1,4 +1,6 @@
-import { badRequest } from '../../api-error.ts'
+import { FieldPath } from '../../../model/schema/field-path.ts'
+import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
+import { ApiError, badRequest, invalid, invalidPatch } from '../../api-error.ts'
 import type { ChangeSet } from '../../lifecycle/change-set.ts'
 import { createObject } from '../../lifecycle/create-object.ts'
 import { updateObject } from '../../lifecycle/update-object.ts'
@@ -10,7 +12,7 @@ import type { ApiDeps } from '../api-context.ts'
 import { jsonResponse } from '../api-request.ts'
 import type { ApiResponse } from '../api-request.ts'
 import { applyFieldValidation, decodeBody, readDocument, readJson } from '../decode-body.ts'
-import type { DecodedBody } from '../decode-body.ts'
+import type { DecodedBody, Document } from '../decode-body.ts'
 import { applyPatch, patchKindOf } from '../patch/apply-patch.ts'
 import { fromStored, presentObject } from '../present.ts'
 import { dryRunOf, keyIn } from '../resource-request.ts'
@@ -35,8 +37,8 @@ export async function createVerb(deps: ApiDeps, asked: ResourceRequest, signal: 
 export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info, resource, subresource } = asked
   const { object: sent, warnings } = await readObject(asked)
+  if (!sent.metadata.name) throw badRequest('the name of the object must be provided')
   const named = placed(asked, sent)
-  if (!named.metadata.name) throw badRequest('the name of the object must be provided')
   const stored = toStored(resource, named)
   const key = keyIn(asked, info.name)
   let status = 200
@@ -59,9 +61,9 @@ export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
   let unknown: readonly string[] = []
   const change = (before: ApiObject): ApiObject => {
     const value = applyPatch(kind, fromStored(resource, before), patch.value, resource.typeName)
-    const decoded = decodeBody({ value, duplicates: patch.duplicates }, typeOf(asked))
+    const decoded = decodePatched(asked, { value, duplicates: patch.duplicates })
     unknown = decoded.warnings
-    applyFieldValidation(info.query, unknown)
+    checkUid(resource, decoded.object, before)
     return toStored(resource, placed(asked, decoded.object))
   }
   const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => ({
@@ -69,6 +71,26 @@ export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
     object: updateObject(changes, resource, { key, subresource, change }),
   }))
   return answer(deps, asked, object, { status: 200, warnings: applyFieldValidation(info.query, unknown) })
+}
+
+/** What comes of a patch, as an object; the fault is the patch's when it is none. */
+function decodePatched(asked: ResourceRequest, document: Document): DecodedBody {
+  try {
+    const decoded = decodeBody(document, typeOf(asked))
+    applyFieldValidation(asked.info.query, decoded.warnings)
+    return decoded
+  } catch (error) {
+    if (error instanceof ApiError && error.status.code === 400) throw invalidPatch(error.message, { cause: error })
+    throw error
+  }
+}
+
+function checkUid({ group, kind }: Resource, { metadata }: ApiObject, before: ApiObject): void {
+  const { uid, name = '' } = before.metadata
+  if (!metadata.uid || metadata.uid === uid) return
+  const problems = new ProblemList()
+  problems.invalid(FieldPath.root.child('metadata').child('uid'), metadata.uid, 'field is immutable')
+  throw invalid({ group, kind, name }, problems.violations)
 }
 
 function mayCreate(

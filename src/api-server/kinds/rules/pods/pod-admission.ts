@@ -27,7 +27,7 @@ function withPriority(spec: PodSpec, pod: NewPod, { objects }: RequestContext): 
     ? objects.get({ resource, namespace: '', name: spec.priorityClassName })
     : objects.list(resource).find(({ globalDefault }) => globalDefault === true)
   if (spec.priorityClassName && found === undefined) {
-    throw forbidden(nameOf(pod), `there is no PriorityClass "${spec.priorityClassName}"`)
+    throw forbidden(nameOf(pod), `no PriorityClass with name ${spec.priorityClassName} was found`)
   }
   const isMirror = pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
   const priority = found?.value ?? 0
@@ -48,7 +48,11 @@ function withPriority(spec: PodSpec, pod: NewPod, { objects }: RequestContext): 
 
 /** A runtime class must exist; it adds its overhead and says where its pods can run. */
 function withRuntimeClass(spec: PodSpec, pod: NewPod, { objects }: RequestContext): PodSpec {
-  if (!spec.runtimeClassName) return spec
+  if (!spec.runtimeClassName) {
+    if (spec.overhead === undefined || Object.keys(spec.overhead).length === 0) return spec
+    const why = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'
+    throw forbidden(nameOf(pod), why)
+  }
   const found = objects.get({ resource: 'runtimeclasses.node.k8s.io', namespace: '', name: spec.runtimeClassName })
   if (found === undefined) {
     throw forbidden(nameOf(pod), `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
@@ -68,7 +72,7 @@ function nameOf({ metadata }: NewPod) {
 }
 
 /** Lets a pod stay for five minutes on a node that is in trouble, unless it has a toleration for that itself. */
-function withDefaultTolerations(spec: PodSpec): PodSpec {
+export function withDefaultTolerations(spec: PodSpec): PodSpec {
   const present = spec.tolerations ?? []
   const added = TROUBLE_TAINTS.filter((key) => !present.some((toleration) => concerns(toleration, key))).map((key) => ({
     key,

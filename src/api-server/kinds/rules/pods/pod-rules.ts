@@ -6,7 +6,8 @@ import type { Violation } from '../../../../model/schema/validation/problem-list
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules, SelectableFields } from '../../resource.ts'
 import { sameValue } from '../../same-value.ts'
-import { admitPod } from './pod-admission.ts'
+import { admitPod, withDefaultTolerations } from './pod-admission.ts'
+import { validatePodStatus } from './validate-pod-status.ts'
 import { validatePodUpdate } from './validate-pod-update.ts'
 
 type StoredPod = ObjectOf<Pod>
@@ -25,19 +26,21 @@ export const podRules: ResourceRules<StoredPod> = {
     const { nodeName } = context
     const isBoundHere = nodeName !== undefined && !completed.nodeName && isSchedulable(completed)
     const spec = isBoundHere ? { ...completed, nodeName } : completed
+    // One that comes with its node was scheduled by others; its agent says so.
+    const conditions = completed.nodeName ? [] : scheduledCondition(spec, context.now)
     const status: PodStatus = {
       phase: 'Pending',
       qosClass: computeQosClass({ spec }),
-      conditions: scheduledCondition(spec, context.now),
+      ...(conditions.length > 0 && { conditions }),
     }
     return { ...pod, spec, status }
   },
 
   prepareUpdate: (pod, before, context) => {
-    const spec = specOf(pod)
-    if (context.nodeName === undefined || spec.nodeName || !isSchedulable(spec)) return pod
+    const spec = withDefaultTolerations(specOf(pod))
+    if (context.nodeName === undefined || spec.nodeName || !isSchedulable(spec)) return { ...pod, spec }
     // The last scheduling gate is gone.
-    return bindPod({ ...pod, status: before.status }, context.nodeName, context.now)
+    return bindPod({ ...pod, spec, status: before.status }, context.nodeName, context.now)
   },
 
   // A pod that never ran on a node, or has ended, needs no grace.
@@ -47,11 +50,14 @@ export const podRules: ResourceRules<StoredPod> = {
     return seconds < 0 ? 1 : seconds
   },
 
+  prepareStatus: (pod, before) => ({ ...pod, status: { ...pod.status, qosClass: before.status?.qosClass } }),
+
   validate: (pod) => validatePod({ ...pod, spec: specOf(pod) }, undefined, RULES),
   validateUpdate: (pod, before) => {
     if (sameValue(pod.spec, before.spec)) return []
     return [...validatePodUpdate(specOf(pod), specOf(before)), ...validateExistingPod(pod)]
   },
+  validateStatus: validatePodStatus,
 }
 
 /** The fields that pods can be selected by. */
@@ -63,6 +69,7 @@ export const podFields: SelectableFields<StoredPod> = {
   'spec.hostNetwork': ({ spec }) => String(spec?.hostNetwork === true),
   'status.phase': ({ status }) => status?.phase,
   'status.podIP': ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP,
+  'status.podIPs': ({ status }) => status?.podIPs?.[0]?.ip ?? status?.podIP,
   'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName,
 }
 

@@ -1,0 +1,33 @@
+import type { ContractTable } from './contract-case.ts'
+import { deletion } from './tables/deletion.ts'
+import { kinds, lives } from './tables/kinds.ts'
+import { patches } from './tables/patches.ts'
+import { discovery, namespaces } from './tables/paths.ts'
+import { podDefaults } from './tables/pod-defaults.ts'
+import { podValidation } from './tables/pod-validation.ts'
+import { lists, selectors, watches } from './tables/reading.ts'
+import { access, podSubresources, reviews } from './tables/subresources.ts'
+import { printed } from './tables/tables-of-kinds.ts'
+import { bodies, fieldValidation, updates } from './tables/writing.ts'
+
+/** Every table of cases; a new one is listed here. */
+export const allTables: readonly ContractTable[] = [
+  podDefaults,
+  podValidation,
+  kinds,
+  lives,
+  patches,
+  selectors,
+  lists,
+  watches,
+  printed,
+  fieldValidation,
+  bodies,
+  updates,
+  deletion,
+  podSubresources,
+  reviews,
+  access,
+  discovery,
+  namespaces,
+]

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { writeControlPlaneFiles } from '../../control-plane/control-plane-files.ts'
+import { ControlPlane } from '../../control-plane/control-plane.ts'
+import type { KubePrograms } from '../../control-plane/kube-programs.ts'
+import { makeTemporaryFolder } from '../../fixtures/make-temporary-folder.ts'
+import { connectTarget } from './api-target.ts'
+import type { ApiTarget } from './api-target.ts'
+
+/** Only those whose work every namespace shows: others would write to objects while the cases read them. */
+const CONTROLLERS = [
+  'garbage-collector-controller',
+  'namespace-controller',
+  'root-ca-certificate-publisher-controller',
+  'serviceaccount-controller',
+]
+
+/** A real kube-apiserver on loopback, with an etcd of its own and the controllers of namespaces. */
+export async function startRealTarget(programs: KubePrograms): Promise<ApiTarget> {
+  const folder = makeTemporaryFolder()
+  const [api = 0, etcd = 0, etcdPeer = 0, controllerManager = 0, scheduler = 0] = await freePorts(5)
+  const server = `https://127.0.0.1:${api}`
+  const files = await writeControlPlaneFiles({
+    pkiFolder: `${folder}/pki`,
+    adminKubeconfig: `${folder}/admin.kubeconfig`,
+    agentKubeconfig: `${folder}/node.kubeconfig`,
+    folder: `${folder}/files`,
+    server,
+    nodeName: 'node-1',
+  })
+  const plane = new ControlPlane({
+    programs,
+    files,
+    folder,
+    // Should this process be killed, they go with it.
+    enter: ['setpriv', '--pdeathsig', 'KILL'],
+    ports: { api, etcd, etcdPeer, controllerManager, scheduler },
+    controllers: CONTROLLERS.join(','),
+    hasScheduler: false,
+  })
+  await plane.start().catch(async (error: unknown) => {
+    await plane.kill()
+    throw error
+  })
+  const target = await connectTarget(server, `${folder}/pki`)
+  return {
+    send: (wire) => target.send(wire),
+    async [Symbol.asyncDispose]() {
+      await target[Symbol.asyncDispose]()
+      await plane.kill()
+    },
+  }
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  for (const server of servers) {
+    server.close()
+    await once(server, 'close')
+  }
+  return ports
+}
