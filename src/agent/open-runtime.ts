@@ -22,6 +22,13 @@ import type { Base } from './open-base.ts'
 // Kubernetes wants a runtime that reports its cgroup driver from this version on.
 const REPORTS_DRIVER_FROM = '1.37.0'
 
+const TOO_LARGE = {
+  type: 'Warning',
+  reason: 'RuntimeListsTooLarge',
+  message:
+    'The lists of the container runtime are larger than a message may be (16 MiB), pods are observed one by one. Remove dead containers, or shorten annotations of pods.',
+} as const
+
 export type Runtime = Awaited<ReturnType<typeof openRuntime>>
 
 /** Waits for the runtime and asks it what it is. What runs in it is observed, and every pod is registered, from here on. */
@@ -62,7 +69,13 @@ export async function openRuntime(base: Base, hub: Hints) {
   const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
   const health = new RuntimeHealth({ client: patient, clock, log, onChange: () => hub.runtimeChanged() })
   const onDemand = settings.gates.enabled('PLEGOnDemandRelist')
-  const relists = new RelistHealth({ syncFrequencyMs: config.syncFrequency, metrics, clock, log })
+  const relists = new RelistHealth({
+    syncFrequencyMs: config.syncFrequency,
+    onTooLarge: () => membership.nodeEvents.record(TOO_LARGE),
+    metrics,
+    clock,
+    log,
+  })
   const observer = new Observer(
     {
       runtime: calls,
@@ -71,6 +84,7 @@ export async function openRuntime(base: Base, hub: Hints) {
       onChange: (uid) => hub.podObserved(uid),
       onRefresh: (ms) => metrics.podRelist(ms / 1000),
       onOmitted: (ids) => relists.omitted(ids),
+      onTooLarge: () => relists.tooLarge(),
     },
     tasks.signal,
   )

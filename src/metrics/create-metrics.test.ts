@@ -37,6 +37,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.runtimeOperation('version', 0.2, true)
   metrics.runtimeCallAbandoned('exec_sync')
   metrics.relist(0.1, 1000)
+  metrics.listTooLarge()
   metrics.relist(0.1, 3000)
   metrics.containerStart('init', 'ErrImagePull')
   metrics.sandboxStart({ failed: true, handler: 'kata', hasOwnUsers: true, seconds: 0.1 })

@@ -11,6 +11,7 @@ const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   runtimeOperation: true,
   runtimeCallAbandoned: true,
   relist: true,
+  listTooLarge: true,
   podRelist: true,
   runtimeEventsOpened: true,
   runtimeEvent: true,

@@ -8,6 +8,8 @@ export interface RuntimeMetrics {
   runtimeCallAbandoned(operation: string): void
   /** One relist: how long it took, and when it ended in milliseconds since the epoch. */
   relist(seconds: number, endedAt?: number): void
+  /** A list of everything was larger than the runtime can send. */
+  listTooLarge(): void
   /** One read of a single pod. */
   podRelist(seconds: number): void
   /** A stream of events of the runtime stands, or could not be had. */
@@ -29,6 +31,10 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
     name: 'deckhand_runtime_calls_abandoned_total',
     help: 'Calls to the runtime that were given up, by their deadline or by the caller, such as a probe; the runtime may be at them still.',
     labels,
+  })
+  const tooLarge = set.counter({
+    name: 'deckhand_runtime_lists_too_large_total',
+    help: 'Relists for which the lists of the runtime were too large to be sent, so that pods were asked for one by one.',
   })
   const durations = set.histogram({
     name: name('duration_seconds'),
@@ -63,6 +69,7 @@ export function createRuntimeMetrics(set: MetricSet): RuntimeMetrics {
       if (failed) errors.inc({ operation_type: operation })
     },
     runtimeCallAbandoned: (operation) => abandoned.inc({ operation_type: operation }),
+    listTooLarge: () => tooLarge.inc(),
     relist(seconds, endedAt) {
       relists.observe(seconds)
       if (endedAt === undefined) return

@@ -14,6 +14,7 @@ export async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (r
   const client = createCriClient({ runtimeEndpoint: fake.endpoint, requestTimeoutMs: 1000, clock, log: silentLogger })
   const changes: string[] = []
   const omitted: string[] = []
+  const tooLarge = { count: 0 }
   const controller = new AbortController()
   const observer = new Observer(
     {
@@ -21,6 +22,7 @@ export async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (r
       clock,
       onChange: (uid) => void changes.push(uid),
       onOmitted: (ids) => void omitted.push(...ids),
+      onTooLarge: () => void (tooLarge.count += 1),
     },
     controller.signal,
   )
@@ -31,6 +33,8 @@ export async function observing(wrap: (runtime: RuntimeView) => RuntimeView = (r
     changes,
     /** What lists left out. */
     omitted,
+    /** How often lists were too large. */
+    tooLarge,
     /** The calls since this was last read. */
     calls: () => fake.called.splice(0).map(({ method }) => method),
     async [Symbol.asyncDispose]() {

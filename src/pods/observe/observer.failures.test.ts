@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { addRunning, addSandbox } from '../../../test/fakes/fake-cri-pods.ts'
 import { observing, slowRelists } from '../../../test/fakes/observing.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 
 const ONE = parsePodUid('u-1')
 const TWO = parsePodUid('u-2')
@@ -35,6 +36,41 @@ describe('Observer, when the runtime fails,', () => {
     await observer.relist()
     assert.deepEqual([...observer.uids()].sort(), [ONE, TWO])
   })
+
+  for (const large of [['listContainers'], ['listPodSandbox'], ['listPodSandbox', 'listContainers']] as const) {
+    test(`asks for the pods one by one where ${large.join(' and ')} of everything cannot be sent`, async () => {
+      const refuse = (method: string, request: { readonly filter?: object | undefined }) => {
+        if (request.filter === undefined && large.some((name) => name === method))
+          throw new CriCallError(method, 'ResourceExhausted', 'Received message larger than max (17000000 vs 16777216)')
+      }
+      await using world = await observing((runtime) => ({
+        ...runtime,
+        listPodSandbox: async (request, signal) => {
+          refuse('listPodSandbox', request)
+          return await runtime.listPodSandbox(request, signal)
+        },
+        listContainers: async (request, signal) => {
+          refuse('listContainers', request)
+          return await runtime.listContainers(request, signal)
+        },
+      }))
+      const { fake, observer, changes, tooLarge } = world
+      const first = addRunning(fake, addSandbox(fake, ONE), 'main')
+      addRunning(fake, addSandbox(fake, TWO), 'main')
+      await observer.relist()
+      assert.deepEqual([observer.uids().toSorted(), tooLarge.count], [[ONE, TWO], 1])
+      assert.equal(observer.get(ONE)?.containers.length, 1)
+      changes.length = 0
+      fake.exitContainer(first, 3)
+      await observer.relist()
+      assert.deepEqual(changes, [ONE])
+      // One that is too large by itself is kept as it was known, and holds up no other.
+      const asked = large.some((name) => name === 'listContainers') ? 1 : 2
+      fake.script.fail('listContainers', 'RESOURCE_EXHAUSTED', 'larger than max', asked)
+      await assert.rejects(observer.relist(), /Cannot read 1 of 2 pods/)
+      assert.deepEqual(observer.uids().toSorted(), [ONE, TWO])
+    })
+  }
 
   for (const short of ['empty', 'cut short'] as const) {
     test(`keeps what lists leave out that are ${short}, and hears of changes meanwhile`, async () => {

@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { FreshReads } from '../../base/async/fresh-reads.ts'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
+import { PodSandboxState } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { Container, PodSandbox } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
@@ -18,6 +20,8 @@ export interface ObserverDeps {
   readonly onChange: (uid: PodUid) => void
   /** The lists left these parts out, although the runtime has them. */
   readonly onOmitted?: (ids: readonly string[]) => void
+  /** A list of everything is larger than the runtime can send: the pods were asked for one by one. */
+  readonly onTooLarge?: () => void
   /** Called after each refresh of a single pod with how long it took. */
   readonly onRefresh?: (ms: number) => void
 }
@@ -27,6 +31,12 @@ interface Waiter {
   readonly uid: PodUid
   readonly resolve: (pod: ObservedPod | undefined) => void
   readonly reject: (error: unknown) => void
+}
+
+/** A pod that the runtime has, and of which the lists were too large to be sent. */
+interface UnlistedPod {
+  readonly uid: PodUid
+  readonly isUnlisted: true
 }
 
 interface Entry {
@@ -123,11 +133,7 @@ export class Observer {
   #relistAll(failures: Map<PodUid, unknown>, patienceMs: number): Promise<void> {
     return this.#numbered(async (read) => {
       const startedAt = this.#deps.clock.now()
-      const [sandboxes, containers] = await Promise.all([
-        this.#deps.runtime.listPodSandbox({}, this.#signal),
-        this.#deps.runtime.listContainers({}, this.#signal),
-      ])
-      const listed = groupByPod(sandboxes.items, containers.containers)
+      const listed = await this.#listAll()
       for (const uid of this.uids()) if (!listed.has(uid)) listed.set(uid, nothingOf(uid))
       const waiting = [...listed.values()]
       const work = async () => {
@@ -144,16 +150,46 @@ export class Observer {
     })
   }
 
+  /** The pods that the runtime has. Where its lists are too large to be sent, only which pods there are: each is listed by itself then. */
+  async #listAll(): Promise<Map<PodUid, ListedPod | UnlistedPod>> {
+    const { runtime, onTooLarge } = this.#deps
+    const [sandboxes, containers] = await Promise.allSettled([
+      runtime.listPodSandbox({}, this.#signal),
+      runtime.listContainers({}, this.#signal),
+    ])
+    if (sandboxes.status === 'fulfilled' && containers.status === 'fulfilled')
+      return groupByPod(sandboxes.value.items, containers.value.containers)
+    const failed = [sandboxes, containers].flatMap((list) =>
+      list.status === 'rejected' ? [list.reason as unknown] : [],
+    )
+    for (const reason of failed) if (!isTooLarge(reason)) throw reason
+    onTooLarge?.()
+    const found = sandboxes.status === 'fulfilled' ? sandboxes.value.items : await this.#listSandboxesByState()
+    const uids = [...groupByPod(found, []).keys(), ...this.uids()]
+    return new Map(uids.map((uid) => [uid, { uid, isUnlisted: true }]))
+  }
+
+  async #listSandboxesByState(): Promise<readonly PodSandbox[]> {
+    const states = [PodSandboxState.SANDBOX_READY, PodSandboxState.SANDBOX_NOTREADY]
+    const lists = await Promise.all(
+      states.map((state) => this.#deps.runtime.listPodSandbox({ filter: { state: { state } } }, this.#signal)),
+    )
+    return lists.flatMap(({ items }) => items)
+  }
+
+  async #listOne(uid: PodUid, signal: AbortSignal): Promise<ListedPod> {
+    const filter = { labelSelector: { [POD_UID_LABEL]: uid } }
+    const [sandboxes, containers] = await Promise.all([
+      this.#deps.runtime.listPodSandbox({ filter }, signal),
+      this.#deps.runtime.listContainers({ filter }, signal),
+    ])
+    return groupByPod(sandboxes.items, containers.containers).get(uid) ?? nothingOf(uid)
+  }
+
   #readOne(uid: PodUid): Promise<ObservedPod | undefined> {
     return this.#numbered(async (read) => {
       const startedAt = this.#deps.clock.monotonic()
-      const labelSelector = { [POD_UID_LABEL]: uid }
-      const [sandboxes, containers] = await Promise.all([
-        this.#deps.runtime.listPodSandbox({ filter: { labelSelector } }, this.#signal),
-        this.#deps.runtime.listContainers({ filter: { labelSelector } }, this.#signal),
-      ])
-      const listed = groupByPod(sandboxes.items, containers.containers).get(uid) ?? nothingOf(uid)
-      await this.#complete(listed, read, this.#signal)
+      await this.#complete(await this.#listOne(uid, this.#signal), read, this.#signal)
       this.#deps.onRefresh?.(this.#deps.clock.monotonic() - startedAt)
       return this.get(uid)
     })
@@ -161,11 +197,15 @@ export class Observer {
 
   /** A pod about which the runtime does not answer must not keep the next relist waiting. */
   async #completeInTime(
-    listed: ListedPod,
+    found: ListedPod | UnlistedPod,
     { read, patienceMs }: { readonly read: number; readonly patienceMs: number },
   ): Promise<void> {
-    const options = { clock: this.#deps.clock, ms: patienceMs, what: `the refresh of pod "${listed.uid}"` }
-    await withDeadline(options, (signal) => this.#complete(listed, read, signal), this.#signal)
+    const options = { clock: this.#deps.clock, ms: patienceMs, what: `the refresh of pod "${found.uid}"` }
+    const complete = async (signal: AbortSignal) => {
+      const listed = 'isUnlisted' in found ? await this.#listOne(found.uid, signal) : found
+      await this.#complete(listed, read, signal)
+    }
+    await withDeadline(options, complete, this.#signal)
   }
 
   async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
@@ -208,6 +248,11 @@ export class Observer {
         if (entry.pod === undefined && entry.read < oldest) this.#entries.delete(uid)
     }
   }
+}
+
+/** Neither runtimes nor clients take messages of more than 16 MiB. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof CriCallError && error.code === 'ResourceExhausted'
 }
 
 /** What the runtime has that carries no pod's UID is not ours. */

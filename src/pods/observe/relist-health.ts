@@ -7,7 +7,8 @@ const STUCK_MS = 300_000
 
 interface RelistHealthDeps {
   readonly syncFrequencyMs: number
-  readonly metrics: Pick<AgentMetrics, 'relist'>
+  readonly metrics: Pick<AgentMetrics, 'relist' | 'listTooLarge'>
+  readonly onTooLarge: () => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -18,6 +19,8 @@ export class RelistHealth {
   #lastAt: number
   #isBlind = false
   #isShort = false
+  #isTooLarge = false
+  #wasTooLarge = false
   /** Since the last relist. */
   #omissions = 0
 
@@ -33,6 +36,8 @@ export class RelistHealth {
     if (error === undefined) metrics.relist(ms / 1000, clock.now())
     else if (!this.#isBlind) log.warn('cannot relist the runtime, will try again', { error })
     this.#isBlind = error !== undefined
+    this.#wasTooLarge = this.#isTooLarge
+    this.#isTooLarge = false
     this.#isShort = this.#omissions > 0
     this.#omissions = 0
   }
@@ -42,6 +47,17 @@ export class RelistHealth {
     this.#omissions += ids.length
     if (!this.#isShort) this.#deps.log.warn('the lists of the runtime are not complete, all pods are kept', { ids })
     this.#isShort = true
+  }
+
+  /** A list of everything is larger than the runtime can send. It is reported once, until one was not. */
+  tooLarge(): void {
+    const { metrics, onTooLarge, log } = this.#deps
+    const isKnown = this.#isTooLarge || this.#wasTooLarge
+    this.#isTooLarge = true
+    metrics.listTooLarge()
+    if (isKnown) return
+    log.warn('the lists of the runtime are too large to be sent, pods are asked for one by one')
+    onTooLarge()
   }
 
   /** Why the node is not ready. */

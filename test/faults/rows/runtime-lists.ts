@@ -111,4 +111,34 @@ export const runtimeLists: readonly MadeFault<ProxiedNode>[] = [
         })
       }),
   },
+  {
+    name: 'lists-always-too-large',
+    fault: 'the lists of everything are always larger than the 16 MB that gRPC takes',
+    injection:
+      'a proxy gives the first container of each list with several pods an annotation of 17 MB, before the agent starts and until it has started a pod and ended it',
+    invariants: ['once', 'kept', 'steady', 'status'],
+    quick: false,
+    async run(ground) {
+      const { node, proxy, steady } = ground
+      proxy.break('ListContainers', { kind: 'alter', alter: padWhereMany })
+      try {
+        await node.agent.kill('SIGKILL')
+        await node.startAgent()
+        await node.logged('the lists of the runtime are too large to be sent, pods are asked for one by one')
+        await ground.liveOn('late')
+        await steady.verify({ isNewAgent: true })
+      } finally {
+        proxy.heal()
+      }
+      await steady.begin()
+    },
+  },
 ]
+
+/** Makes a list too large that has containers of more than one pod. */
+function padWhereMany(bytes: Uint8Array): Uint8Array {
+  const [first, ...others] = ListContainersResponse.decode(bytes).containers
+  if (first === undefined || others.every(({ podSandboxId }) => podSandboxId === first.podSandboxId)) return bytes
+  const padded = { ...first, annotations: { ...first.annotations, filler: 'x'.repeat(MORE_THAN_FITS) } }
+  return ListContainersResponse.encode({ containers: [padded, ...others] }).finish()
+}
