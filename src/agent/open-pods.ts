@@ -138,7 +138,11 @@ export async function openPods(stages: Stages, hub: Hints) {
         userNamespaces,
         httpGet,
         files,
-        terminations: { notes: files.terminationNotes, bootId: host.identity().bootId },
+        terminations: {
+          notes: files.terminationNotes,
+          bootId: host.identity().bootId,
+          isNodeEnding: () => node.shutdown.isShuttingDown(),
+        },
         cgroups: devices.cgroups.pods,
         placement,
         allocations,

@@ -80,7 +80,7 @@ export async function createPodDeps(parts: Partial<PodDeps> = {}, answers: Parti
     userNamespaces: { acquire: async () => ({ uids: [], gids: [] }) },
     httpGet: async () => ({ status: 200, body: '' }),
     files,
-    terminations: { notes: files.terminationNotes, bootId: 'b' },
+    terminations: { notes: files.terminationNotes, bootId: 'b', isNodeEnding: () => false },
     cgroups: {
       ...noCgroups,
       remove: async (uid) => void journal.push(`removeCgroup ${uid}`),

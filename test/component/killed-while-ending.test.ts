@@ -148,6 +148,35 @@ describe('an agent that is killed while a pod ends', () => {
   })
 })
 
+describe('an agent that is killed while it stops a container of a pod that goes on', () => {
+  const lifecycle = { preStop: command('bye') }
+  const podOf = (image?: string) =>
+    createWantedPod('u-1', { containers: [createWantedContainer({ lifecycle, ...(image && { image }) })] })
+
+  test('leaves the next one what is left of the grace, and a hook that ended runs once', async () => {
+    await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
+    const first = await startAgent(world)
+    first.setPods([podOf()])
+    await first.settle()
+    first.setPods([podOf('r.example/next:1')])
+    await first.pass(20_000)
+    await first.die()
+    assert.deepEqual(stops(world), ['runs bye', 'stops in 30s'])
+    await using agent = await startAgent(world)
+    agent.setPods([podOf('r.example/next:1')])
+    await agent.settle()
+    assert.deepEqual(stops(world), ['runs bye', 'stops in 30s', 'stops in 10s'])
+    await agent.pass(10_000)
+    await agent.settle()
+    assert.deepEqual(running(world), ['main'])
+    assert.deepEqual(
+      [...world.files.files.keys()].filter((path) => path.endsWith('/termination.json')),
+      [],
+      'what has stopped needs no note',
+    )
+  })
+})
+
 describe('a stop that fails and is tried again', () => {
   test('goes on with the grace, and runs no hook twice', async () => {
     await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })

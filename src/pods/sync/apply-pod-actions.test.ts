@@ -14,6 +14,7 @@ import { crashBackOffKey } from './decide/compute-crash-back-off.ts'
 import type { PodActions } from './decide/pod-actions.ts'
 import { createPodHistory } from './pod-history.ts'
 import type { PodDeps } from './pod-worker.ts'
+import { PodTermination } from './stop/pod-termination.ts'
 
 const never = new AbortController().signal
 const pod = createPod({
@@ -50,7 +51,8 @@ async function apply(actions: Partial<PodActions>, answers: Partial<PodDeps['cal
   const made = await createPodDeps({}, answers)
   const history = createPodHistory()
   const reportNow = async () => void made.journal.push('report')
-  const input = { pod, observed, actions: { ...nothing, ...actions }, history, backOffLimits, reportNow }
+  const termination = new PodTermination(made.deps, pod.metadata.uid)
+  const input = { pod, observed, actions: { ...nothing, ...actions }, history, termination, backOffLimits, reportNow }
   const run = () => applyPodActions(made.deps, input, { shutdown: never, superseded })
   return { ...made, history, run }
 }
@@ -173,6 +175,7 @@ describe('applyPodActions()', () => {
       observed,
       actions: { ...nothing, createSandbox: true, start: starts('a', 'b') },
       history,
+      termination: new PodTermination(deps, pod.metadata.uid),
       backOffLimits,
       reportNow: async () => {},
     }

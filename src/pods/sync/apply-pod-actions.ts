@@ -36,15 +36,14 @@ export async function applyPodActions(
   input: PodPass,
   signals: PassSignals,
 ): Promise<boolean> {
-  const { pod, actions, observed, history } = input
+  const { pod, actions } = input
   reportBackOff(deps, input)
   if (actions.killPod) {
     if (actions.createSandbox && actions.sandboxId !== '') {
       const message = 'Pod sandbox changed, it will be killed and re-created.'
       deps.events.record(pod, { type: 'Normal', reason: 'SandboxChanged', message })
     }
-    using grace = new Grace({ clock: deps.clock, seconds: computeContainerGrace(pod), among: history.graces })
-    await stopPod(deps, { pod, observed, grace }, signals.shutdown)
+    await stopAll(deps, input, signals.shutdown)
     if (actions.createSandbox) await removeInitContainers(deps, input, signals.shutdown)
   }
   for (const kill of actions.kill) await applyKill(deps, input, kill, signals.shutdown)
@@ -73,18 +72,32 @@ async function resize(deps: ApplyPodActionsDeps, { pod, actions }: PodPass, sign
   }
 }
 
+/** Everything of the pod stops, and the pod goes on. */
+async function stopAll(deps: ApplyPodActionsDeps, input: PodPass, signal: AbortSignal): Promise<void> {
+  const { pod, actions, observed, history, termination } = input
+  const seconds = termination.beginStop(actions.sandboxId, computeContainerGrace(pod))
+  using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
+  await termination.keepNoted(() => stopPod(deps, { pod, observed, grace, termination }, signal), signal)
+  await termination.endStop(
+    actions.sandboxId,
+    observed.containers.map(({ id }) => id),
+  )
+}
+
 async function applyKill(
   deps: ApplyPodActionsDeps,
   input: PodPass,
   { id, name, cause, message }: ContainerKill,
   signal: AbortSignal,
 ): Promise<void> {
-  const { pod, history } = input
+  const { pod, history, termination } = input
   const container = allContainers(pod).find((kinded) => kinded.container.name === name)?.container
-  const seconds = computeContainerGrace(pod, { container, cause })
+  const seconds = termination.beginStop(id, computeContainerGrace(pod, { container, cause }))
   using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
   const podIp = findPodIp(deps, input)
-  await stopContainer(deps, { pod, container: { id, name }, podIp, grace, message, after: [] }, signal)
+  const stop = { pod, container: { id, name }, podIp, grace, termination, message, after: [] }
+  await termination.keepNoted(() => stopContainer(deps, stop, signal), signal)
+  await termination.endStop(id, [id])
 }
 
 function reportBackOff(deps: ApplyPodActionsDeps, { pod, actions, history }: PodPass): void {

@@ -65,10 +65,10 @@ export async function stepPod(context: StepContext, signals: PassSignals): Promi
 const AT_ONCE: Rest = { ms: 0, seen: undefined }
 
 async function sync({ deps, settings, life, probing, onStatus }: StepContext, signals: PassSignals): Promise<Rest> {
-  const { history, state } = life
+  const { history, termination, state } = life
   const pod = allocatedPod(deps, life)
   if (pod === undefined) throw new Error('Cannot sync a pod without a spec')
-  const result = await syncPod({ deps, settings, history, probes: probing.probes, onStatus }, pod, signals)
+  const result = await syncPod({ deps, settings, history, termination, probes: probing.probes, onStatus }, pod, signals)
   if (state.value.kind !== 'syncing') return AT_ONCE
   if (result.kind === 'finished') {
     history.problem = undefined

@@ -17,6 +17,7 @@ import { crashBackOffKey, crashBackOffLimits } from './decide/compute-crash-back
 import { createPodHistory } from './pod-history.ts'
 import type { PodDeps } from './pod-worker.ts'
 import { syncPod } from './sync-pod.ts'
+import { PodTermination } from './stop/pod-termination.ts'
 
 const never = new AbortController().signal
 const container = createContainer()
@@ -40,10 +41,11 @@ async function setUp(spec: Partial<PodSpec> = {}, answers: Partial<PodDeps['call
     onAnswer: () => {},
     onChange: async () => {},
   })
+  const termination = new PodTermination(made.deps, pod.metadata.uid)
   const reported: (string | undefined)[] = []
   const onStatus = () => void reported.push(history.status?.containerStatuses?.[0]?.state?.waiting?.reason)
   const sync = (signals = { shutdown: never, superseded: never }) =>
-    syncPod({ deps: { ...made.deps, observer }, settings, history, probes, onStatus }, pod, signals)
+    syncPod({ deps: { ...made.deps, observer }, settings, history, termination, probes, onStatus }, pod, signals)
   return {
     ...made,
     observer,

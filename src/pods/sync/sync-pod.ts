@@ -21,6 +21,7 @@ import { observePod, refreshPod } from './observe-pod.ts'
 import type { ObservePodDeps } from './observe-pod.ts'
 import { isNewFailure } from './pod-history.ts'
 import type { PodHistory } from './pod-history.ts'
+import type { PodTermination } from './stop/pod-termination.ts'
 import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { isResizing } from './resize/compute-resize-actions.ts'
 import { reportLasting, reportSandboxWarnings } from './report/report-lasting.ts'
@@ -61,6 +62,7 @@ export interface SyncContext {
   readonly deps: SyncPodDeps
   readonly settings: SyncSettings
   readonly history: PodHistory
+  readonly termination: PodTermination
   readonly probes: Pick<PodProbes, 'sync' | 'status' | 'remember' | 'verdicts'>
   /** The status has changed, and the pass goes on with something that may take long. */
   readonly onStatus: () => void
@@ -183,7 +185,7 @@ async function act(
   { pod, seen, observed, actions }: Pass,
   signals: PassSignals,
 ): Promise<SyncResult> {
-  const { deps, settings, history } = context
+  const { deps, settings, history, termination } = context
   const does = changesSomething(actions)
   if (does) history.unsure = true
   const reportNow = async () => {
@@ -192,7 +194,8 @@ async function act(
     await report(context, { pod, observed: made ?? observed })
     context.onStatus()
   }
-  const input = { pod, observed, actions, history, backOffLimits: settings.backOffLimits, reportNow }
+  const { backOffLimits } = settings
+  const input = { pod, observed, actions, history, termination, backOffLimits, reportNow }
   const complete = await applyPodActions(deps, input, signals)
   history.problem = undefined
   const fresh = does ? await refreshPod(context, pod) : seen

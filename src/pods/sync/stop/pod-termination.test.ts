@@ -15,11 +15,13 @@ function createTermination(parts: {
   readonly files?: FakePodFiles
   readonly clock?: FakeClock
   readonly bootId?: string
+  readonly isNodeEnding?: boolean
 }) {
-  const { files = new FakePodFiles(), clock = new FakeClock(), bootId = 'b' } = parts
+  const { files = new FakePodFiles(), clock = new FakeClock(), bootId = 'b', isNodeEnding = false } = parts
   const lines: string[] = []
   const log = { warn: (text: string) => void lines.push(text) } as unknown as Logger
-  const termination = new PodTermination({ terminations: { notes: files.terminationNotes, bootId }, clock, log }, UID)
+  const terminations = { notes: files.terminationNotes, bootId, isNodeEnding: () => isNodeEnding }
+  const termination = new PodTermination({ terminations, clock, log }, UID)
   return { termination, files, clock, lines }
 }
 
@@ -36,11 +38,51 @@ describe('PodTermination', () => {
 
   test('takes nothing from a note of another boot: the clock of that one stands somewhere else', async () => {
     const files = new FakePodFiles()
-    files.files.set(PATH, formatTerminationNote({ bootId: 'a', endsAt: 5, hooks: new Map() }))
+    files.files.set(PATH, formatTerminationNote({ bootId: 'a', endsAt: 5, hooks: new Map(), stops: new Map() }))
     const { termination } = createTermination({ files })
     await termination.recall(true)
     assert.equal(termination.secondsLeft, undefined)
     assert.equal(termination.begin(30), 30)
+  })
+
+  test('takes a note of a pod that is not asked to end when the node goes on with its shutdown, and only then', async () => {
+    for (const isNodeEnding of [true, false]) {
+      const { termination: first, files, clock } = createTermination({})
+      first.begin(30)
+      await first.endHook('c-1')
+      await clock.advance(20_000)
+      const { termination } = createTermination({ files, clock, isNodeEnding })
+      await termination.recall(false)
+      assert.equal(termination.begin(30), isNodeEnding ? 10 : 30)
+      assert.equal(termination.hook('c-1')?.ended, isNodeEnding ? true : undefined)
+      assert.equal(files.files.size, isNodeEnding ? 1 : 0)
+    }
+  })
+
+  test('knows what was being stopped of a pod that goes on, until it has stopped', async () => {
+    const { termination: first, files, clock } = createTermination({})
+    assert.equal(first.beginStop('c-1', 30), 30)
+    first.beginHook('c-1')
+    await first.endHook('c-1')
+    await clock.advance(12_000)
+    const { termination } = createTermination({ files, clock })
+    await termination.recall(false)
+    assert.equal(termination.secondsLeft, undefined, 'the pod itself does not end')
+    assert.equal(termination.hook('c-1')?.ended, true)
+    assert.deepEqual([termination.beginStop('c-2', 30), termination.beginStop('c-1', 30)], [30, 18])
+    await termination.endStop('c-1', ['c-1'])
+    assert.equal(termination.hook('c-1'), undefined)
+    assert.deepEqual([...parseTerminationNote(files.files.get(PATH) ?? '').stops.keys()], ['c-2'])
+    await termination.endStop('c-2', ['c-2'])
+    assert.equal(files.files.size, 0)
+  })
+
+  test('writes nothing of a container that stops at once', async () => {
+    const { termination, files } = createTermination({})
+    termination.beginStop('c-1', 30)
+    await termination.keepNoted(async () => {}, never)
+    await termination.endStop('c-1', ['c-1'])
+    assert.equal(files.files.size, 0)
   })
 
   test('sets a note aside that is none', async () => {

@@ -21,6 +21,8 @@ export interface PodTerminationDeps {
     readonly notes: TerminationNotes
     /** Of the machine as it runs now: times on the monotonic clock of another boot mean nothing. */
     readonly bootId: string
+    /** The node shuts down: a pod that was ending for that ends on. */
+    readonly isNodeEnding: () => boolean
   }
   readonly clock: Clock
   readonly log: Logger
@@ -32,12 +34,14 @@ const NOTE_AFTER_MS = 1000
 /**
  * How far the end of a pod is: when its grace is over, and which of its preStop hooks were begun and have ended. An agent that is started
  * in the middle of it, and a step that is tried again, go on from there. A hook that has ended never runs again; one that was cut off in
- * the middle does, within what is left of the grace.
+ * the middle does, within what is left of the grace. The same holds for containers that are stopped while their pod goes on.
  */
 export class PodTermination {
   readonly #deps: PodTerminationDeps
   readonly #uid: PodUid
   readonly #hooks = new Map<string, HookNote>()
+  /** What is stopped while the pod goes on, with the end of its grace. */
+  readonly #stops = new Map<string, number>()
   readonly #changed = new Wakeup()
   /** On the monotonic clock; undefined until the end has begun. */
   #endsAt: number | undefined
@@ -60,12 +64,15 @@ export class PodTermination {
     try {
       const text = await terminations.notes.read(this.#uid)
       if (text === undefined) return
-      if (!isEnding) return await terminations.notes.remove(this.#uid)
-      const { bootId, endsAt, hooks } = parseTerminationNote(text)
-      if (bootId !== terminations.bootId) return
+      const { bootId, endsAt, hooks, stops } = parseTerminationNote(text)
+      const counts = bootId === terminations.bootId
+      const isGoingOn = !isEnding && !terminations.isNodeEnding()
+      if (isGoingOn && !(counts && stops.size > 0)) return await terminations.notes.remove(this.#uid)
+      if (!counts) return
       this.#noted = text
-      this.#endsAt = endsAt
-      for (const [id, hook] of hooks) this.#hooks.set(id, hook)
+      if (!isGoingOn) this.#endsAt = endsAt
+      for (const [id, end] of stops) this.#stops.set(id, end)
+      for (const [id, hook] of hooks) if (!isGoingOn || endsAt === undefined) this.#hooks.set(id, hook)
     } catch (error) {
       log.warn('cannot use what was noted about the end of a pod, setting it aside', { uid: this.#uid, error })
       await terminations.notes.setAside(this.#uid).catch(() => {})
@@ -84,6 +91,21 @@ export class PodTermination {
     if (this.#endsAt === undefined) return
     this.begin(seconds)
     this.#changed.wake()
+  }
+
+  /** A part of a pod that goes on has so many seconds from now to stop, or what was left when it was tried before. Returns that. */
+  beginStop(id: string, seconds: number): number {
+    const now = this.#deps.clock.monotonic()
+    const endsAt = Math.min(this.#stops.get(id) ?? Infinity, now + seconds * 1000)
+    this.#stops.set(id, endsAt)
+    return Math.max(0, endsAt - now) / 1000
+  }
+
+  /** It has stopped, and with it these containers. */
+  async endStop(id: string, containerIds: readonly string[]): Promise<void> {
+    this.#stops.delete(id)
+    for (const containerId of containerIds) this.#hooks.delete(containerId)
+    if (this.#noted !== '') await this.#note()
   }
 
   /** The hook of this container; undefined when it was never begun. */
@@ -134,12 +156,13 @@ export class PodTermination {
 
   async #write(): Promise<void> {
     const { terminations, log } = this.#deps
-    if (this.#endsAt === undefined) return
     const { bootId, notes } = terminations
-    const text = formatTerminationNote({ bootId, endsAt: this.#endsAt, hooks: this.#hooks })
+    const isEmpty = this.#endsAt === undefined && this.#stops.size === 0
+    const { hooks, stops } = { hooks: this.#hooks, stops: this.#stops }
+    const text = isEmpty ? '' : formatTerminationNote({ bootId, endsAt: this.#endsAt, hooks, stops })
     if (text === this.#noted) return
     try {
-      await notes.write(this.#uid, text)
+      await (isEmpty ? notes.remove(this.#uid) : notes.write(this.#uid, text))
       this.#noted = text
     } catch (error) {
       const problem = 'cannot note how far the end of a pod is, a restart of the agent would begin it again'

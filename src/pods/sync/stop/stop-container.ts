@@ -28,7 +28,7 @@ export interface ContainerStop {
   readonly container: Pick<ObservedContainer, 'id' | 'name'>
   readonly podIp: string | undefined
   readonly grace: Grace
-  /** Undefined for a container of a pod that goes on. */
+  /** Undefined where nothing is remembered of its end: it has no grace, or was just started. */
   readonly termination?: PodTermination | undefined
   /** The text of the event that users see. */
   readonly message: string

@@ -19,7 +19,7 @@ export interface PodStop {
   readonly pod: Pod | undefined
   readonly observed: ObservedPod
   readonly grace: Grace
-  /** Undefined for a pod that goes on. */
+  /** Undefined for what runs again although the pod had ended. */
   readonly termination?: PodTermination | undefined
 }
 

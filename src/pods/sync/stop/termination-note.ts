@@ -8,29 +8,41 @@ export interface HookNote {
   readonly ended: boolean
 }
 
-/** How far the end of a pod is. Its times are of the monotonic clock, so they say nothing after the machine was started again. */
+/** How far the end of a pod is, or that of containers of a pod that goes on. Its times are of the monotonic clock, so they say nothing after the machine was started again. */
 export interface TerminationNote {
   readonly bootId: string
-  /** The end of the grace. */
-  readonly endsAt: number
+  /** The end of the grace; undefined for a pod that goes on. */
+  readonly endsAt: number | undefined
   /** By the id of the container. */
   readonly hooks: ReadonlyMap<string, HookNote>
+  /** What is stopped of a pod that goes on, by its id, and the end of its grace. */
+  readonly stops: ReadonlyMap<string, number>
 }
 
 /** The note as text. */
-export function formatTerminationNote({ bootId, endsAt, hooks }: TerminationNote): string {
+export function formatTerminationNote({ bootId, endsAt, hooks, stops }: TerminationNote): string {
   const list = [...hooks].map(([id, hook]) => ({ id, ...hook }))
-  return `${JSON.stringify({ version: 1, bootId, endsAt, hooks: list })}\n`
+  const stopped = stops.size === 0 ? {} : { stops: [...stops].map(([id, end]) => ({ id, endsAt: end })) }
+  return `${JSON.stringify({ version: 1, bootId, endsAt, hooks: list, ...stopped })}\n`
 }
 
 /** Reads a note; throws when the text is none. */
 export function parseTerminationNote(text: string): TerminationNote {
   const value: unknown = JSON.parse(text)
-  const { version, bootId, endsAt, hooks } = isRecord(value) ? value : {}
-  if (version !== 1 || typeof bootId !== 'string' || typeof endsAt !== 'number' || !Array.isArray(hooks)) {
+  const { version, bootId, endsAt, hooks, stops = [] } = isRecord(value) ? value : {}
+  const isTime = endsAt === undefined || typeof endsAt === 'number'
+  if (version !== 1 || typeof bootId !== 'string' || !isTime || !Array.isArray(hooks) || !Array.isArray(stops)) {
     throw new Error('Cannot read a note about the end of a pod: expected version 1, bootId, endsAt and a list of hooks')
   }
-  return { bootId, endsAt, hooks: new Map(hooks.map(parseHook)) }
+  return { bootId, endsAt, hooks: new Map(hooks.map(parseHook)), stops: new Map(stops.map(parseStop)) }
+}
+
+function parseStop(value: unknown): [string, number] {
+  const { id, endsAt } = isRecord(value) ? value : {}
+  if (typeof id !== 'string' || typeof endsAt !== 'number') {
+    throw new Error('Cannot read a note about the end of a pod: expected id and endsAt of each stop')
+  }
+  return [id, endsAt]
 }
 
 function parseHook(value: unknown): [string, HookNote] {
