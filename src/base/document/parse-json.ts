@@ -125,8 +125,14 @@ class JsonReader {
   }
 
   #readWord(): DocumentValue {
+    const start = this.#offset
     const number = this.#match(NUMBER)
-    if (number !== undefined) return toNumber(number)
+    if (number !== undefined) {
+      const value = toNumber(number)
+      if (value === Infinity || value === -Infinity)
+        throw new SyntaxProblem(`${number} is larger than numbers can be`, start)
+      return value
+    }
     const word = this.#match(WORD)
     if (word === undefined) throw this.#problem('expected a JSON value')
     return JSON.parse(word) as DocumentValue

@@ -17,6 +17,9 @@ const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 // Any escape, so that an escaped backslash is passed over; the first group is half of a surrogate pair.
 const ESCAPE = /\\(?:((?:u|U0000)[dD][89a-fA-F][\da-fA-F]{2})|[^])/g
 
+// What no YAML may have, in the words of Go's parser.
+const FORBIDDEN = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
+
 type Yaml = typeof import('./yaml-library.ts')
 // Loading takes some 20 ms, which a node with JSON manifests, or with none, need not spend. Built, it is a program of its own (tools/build.ts) beside this one.
 const LIBRARY = `./yaml-library${extname(import.meta.filename)}`
@@ -25,6 +28,8 @@ let loaded: Yaml | undefined
 
 /** Text of a YAML document → its value with positions, by the rules of the Go API machinery (YAML 1.1). */
 export function parseYaml(text: string): ParsedText {
+  const forbidden = text.search(FORBIDDEN)
+  if (forbidden >= 0) throw new SyntaxProblem('control characters are not allowed', forbidden)
   loaded ??= requireYaml(LIBRARY) as Yaml
   const { root, secondAt } = composeOne(loaded, text)
   const builder = new ValueBuilder(loaded, text)

@@ -23,7 +23,9 @@ export function toYamlScalar(source: string): DocumentValue {
   if (!/^[-+.\d]/.test(source)) return source
   const plain = source.replaceAll('_', '')
   if (INTEGER.test(plain)) return toInteger(plain)
-  return FLOAT.test(plain) ? Number(plain) : source
+  const float = FLOAT.test(plain) ? Number(plain) : Infinity
+  // One that is too large for a number is text to Go.
+  return Number.isFinite(float) ? float : source
 }
 
 function toInteger(plain: string): number | bigint {
