@@ -83,6 +83,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
         {
           ...deps,
           hostname: hostname(),
+          random,
           isDocker: async (endpoint, s) => (await askSpeaker(endpoint.replace('unix://', ''), s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
           runScheduler: (scheduler, s) => runNodeScheduler({ ...scheduler, random }, s),

@@ -86,6 +86,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     const applied = {
       folder: options.apply,
       recordFile: layout.applied,
+      random: deps.random,
       problemsFile: layout.appliedProblems,
       buildKustomization: createKustomizationBuilder(deps.clock, deps.programPath),
     }

@@ -35,6 +35,7 @@ async function setUp(t: TestContext) {
         buildKustomization: async (path) => readFileSync(`${path}/built`, 'utf8'),
         client,
         clock: systemClock,
+        random: Math.random,
         say: (line) => void said.push(line),
       },
       stop.signal,
@@ -169,7 +170,8 @@ describe('runAppliedFolder()', () => {
     await until(async () => (await node.value('a')) === '1')
     const path = '/api/v1/namespaces/default/configmaps/a'
     await node.send('PATCH:merge', path, { data: { value: 'x', more: 'y' } })
-    node.write('b.yaml', map('b', '1'))
+    await until(async () => (await node.value('a')) === '1')
+    await node.send('DELETE', path, {})
     await until(async () => (await node.value('a')) === '1')
     assert.ok(node.said.includes('ConfigMap default/a repaired'))
   })

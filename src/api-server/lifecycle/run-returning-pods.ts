@@ -17,6 +17,8 @@ export interface ReturningPodsDeps {
   readonly log: Logger
 }
 
+const COALESCE_MS = 500
+
 /** Creates pods again that the shutdown of their node has ended, once the node is ready again, until the signal aborts. */
 export async function runReturningPods(deps: ReturningPodsDeps, signal: AbortSignal): Promise<void> {
   const wakeup = new Wakeup()
@@ -25,6 +27,8 @@ export async function runReturningPods(deps: ReturningPodsDeps, signal: AbortSig
     for (;;) {
       await returnAll(deps)
       await wakeup.wait({ clock: deps.clock, ms: undefined }, signal)
+      // Pods change often, and all of them are read.
+      await deps.clock.sleep(COALESCE_MS, signal)
     }
   } finally {
     for (const stop of stops) stop()

@@ -6,6 +6,8 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { applyObject, deleteApplied } from './apply-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
+import { DriftWatch } from './drift-watch.ts'
+import type { PlacedObject } from './drift-watch.ts'
 import { FolderFiles } from './folder-files.ts'
 import type { BuildKustomization } from './folder-files.ts'
 import { ObjectPaths } from './object-paths.ts'
@@ -21,6 +23,7 @@ export interface AppliedFolderDeps {
   readonly problemsFile: string
   readonly buildKustomization: BuildKustomization
   readonly client: KubeClient
+  readonly random: () => number
   readonly clock: Clock
   readonly say: (line: string) => void
 }
@@ -50,11 +53,13 @@ const LAST = ['Service', 'Pod']
 export async function runAppliedFolder(deps: AppliedFolderDeps, signal: AbortSignal): Promise<never> {
   const folder = new AppliedFolder(deps)
   const wakeup = new Wakeup()
+  await using drift = new DriftWatch({ ...deps, onDrift: () => wakeup.wake() }, signal)
   for (;;) {
     // Before the reading, so that no change falls in between.
     const watched = folder.folders.join()
     using watch = startWatch([deps.folder, ...folder.folders], wakeup)
     const isWhole = await folder.apply(signal)
+    drift.follow(folder.applied)
     // Those that are new have to be watched too.
     if (folder.folders.join() !== watched) continue
     const ms = isWhole && watch.isWatching ? CHECK_MS : RETRY_MS
@@ -85,12 +90,18 @@ class AppliedFolder {
   readonly #known = new Set<string>()
   #record: ReadonlyMap<string, RecordedObject> | undefined
   #problems: string | undefined
+  #applied: ReadonlyMap<string, PlacedObject> = new Map()
 
   constructor(deps: AppliedFolderDeps) {
     this.#deps = deps
     this.#paths = new ObjectPaths(deps.client)
     this.#reporter = new Reporter(deps.say)
     this.#files = new FolderFiles(deps.folder, this.#reporter, deps.buildKustomization)
+  }
+
+  /** What is applied, and where. */
+  get applied(): ReadonlyMap<string, PlacedObject> {
+    return this.#applied
   }
 
   get folders(): readonly string[] {
@@ -125,7 +136,7 @@ class AppliedFolder {
     const isRead = await this.#files.read(signal)
     if (isRead === undefined) return false
     const record = new Map(this.#record ?? parseRecord(await readTextIfPresent(this.#deps.recordFile)))
-    const wanted = new Map<string, string>()
+    const wanted = new Map<string, PlacedObject & { readonly file: string }>()
     let isWhole = isRead
     const abouts = new Set(this.#files.objects().map(({ file, object }) => aboutOf(file, object)))
     this.#reporter.retain((about) => !about.startsWith(OBJECT) || abouts.has(about))
@@ -142,13 +153,14 @@ class AppliedFolder {
       else isWhole = false
     }
     await this.#keep(record)
+    this.#applied = wanted
     return isWhole
   }
 
   /** Undefined when it failed. Of two files with one object the first counts. */
   async #apply(
     { file, object, line }: ReturnType<FolderFiles['objects']>[number],
-    wanted: Map<string, string>,
+    wanted: Map<string, PlacedObject & { readonly file: string }>,
     signal: AbortSignal,
   ): Promise<ObjectName | 'twice' | undefined> {
     const { folder, say, client, clock } = this.#deps
@@ -161,13 +173,13 @@ class AppliedFolder {
       const { name } = place
       text = formatObjectName(name)
       const key = keyOf(name)
-      const other = wanted.get(key)
+      const other = wanted.get(key)?.file
       if (other !== undefined) {
         const reason = `"${other}" has it too, and counts`
         this.#reporter.report(about, `"${file}" has ${text}, as "${other}" has: the latter counts`, problem(reason))
         return 'twice'
       }
-      wanted.set(key, file)
+      wanted.set(key, { file, object, place })
       const outcome = await applyObject({ client, clock }, { object, place }, signal)
       if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${text} ${outcome}`)
       this.#known.add(key)

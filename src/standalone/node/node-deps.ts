@@ -47,6 +47,8 @@ export interface UpDeps extends ClientDeps {
   /** Asks what listens at an endpoint. */
   readonly isDocker: (endpoint: string, signal: AbortSignal) => Promise<boolean>
   readonly hostname: string
+  /** From 0 up to, but not including, 1. */
+  readonly random: () => number
   readonly serveApi: ServeApi
   /** Gives pods their node until the signal aborts. */
   readonly runScheduler: (deps: Omit<NodeSchedulerDeps, 'random'>, signal: AbortSignal) => Promise<void>
