@@ -13,8 +13,8 @@ import { LOGIN, REGISTRY, TestRegistry } from '../support/test-registry.ts'
 const SLOW_MS = 60_000
 
 /** A pod of an image of the registry, which the node does not have yet. */
-function privatePod(name: string, repository: string) {
-  const image = `${REGISTRY}/${repository}:1`
+function privatePod(name: string, repository: string, version = ':1') {
+  const image = `${REGISTRY}/${repository}${version}`
   return testPod(name, {
     containers: [testContainer('main', scripts.obedient, { image, imagePullPolicy: 'IfNotPresent' })],
   })
@@ -119,6 +119,29 @@ describe('images of a registry', { concurrency: true }, () => {
     assert.deepEqual(repeated, [])
     const blobs = answered.filter((line) => line.includes('/blobs/'))
     assert.equal(blobs.length, 2, 'the configuration and the layer')
+  })
+
+  test('an image by its digest is pulled, and found again by it', async () => {
+    await using node = await TestNode.start()
+    const registry = await TestRegistry.start(node.lab)
+    await registry.push(['team/exact'])
+    await writeLogins(node, { team: LOGIN })
+    const digest = await registry.digest('team/exact')
+    await node.lab.manifests.write('exact', privatePod('exact', 'team/exact', `@${digest}`))
+    const { status } = await node.ready('exact')
+    const [container] = status?.containerStatuses ?? []
+    assert.ok(container?.imageID?.endsWith(`${REGISTRY}/team/exact@${digest}`) === true, String(container?.imageID))
+    const asked = (await registry.requests()).filter((line) => line.includes('/team/exact/manifests/'))
+    assert.ok(asked.length > 0 && asked.every((line) => line.includes(digest)), asked.join())
+    // The next pod needs no pull.
+    await registry.kill()
+    await node.lab.manifests.write('again', privatePod('again', 'team/exact', `@${digest}`))
+    await node.ready('again')
+    const wrong = `@sha256:${'0'.repeat(64)}`
+    await registry.run()
+    await node.lab.manifests.write('wrong', privatePod('wrong', 'team/exact', wrong))
+    const failed = await node.podIs('wrong', 'refused', (pod) => waitingOf(pod)?.reason === 'ErrImagePull')
+    assert.match(waitingOf(failed)?.message ?? '', /not found|manifest unknown/)
   })
 
   test('a pod gets its image when the registry died in the middle of the pull and came back', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
 import { createOciArchive } from '../../../src/standalone/images/oci-archive.ts'
@@ -93,6 +93,13 @@ export class TestRegistry {
       // With its content, so that a pull has something to do.
       await this.#ctr('images', 'rm', '--sync', name)
     }
+  }
+
+  /** What the one image of a repository is called by its content. */
+  async digest(repository: string): Promise<string> {
+    const revisions = `${this.#folder}/storage/docker/registry/v2/repositories/${repository}/_manifests/revisions/sha256`
+    const [hash] = await readdir(revisions)
+    return `sha256:${hash}`
   }
 
   /** In a namespace of containerd that CRI does not see: there a removed image leaves nothing behind. */
