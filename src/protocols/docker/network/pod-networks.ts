@@ -27,7 +27,7 @@ export interface NetworkSettings {
 
 export interface NetworkDeps {
   readonly settings: NetworkSettings
-  /** The socket of Docker, by which records are told apart from those of others. */
+  /** The socket of Docker, by which records are distinguished from those of others. */
   readonly owner: string
   readonly clock: Clock
   readonly log: Logger

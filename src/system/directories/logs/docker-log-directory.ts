@@ -17,7 +17,7 @@ const TIME_DIGITS = 6
 interface RotatedFile {
   /** The name that Docker has given it for now. */
   readonly file: string
-  /** What stays the same when it gets another name. The birth tells it from an older file whose number it was given. */
+  /** What stays the same when it gets another name. The birth distinguishes it from an older file whose number it was given. */
   readonly key: string
 }
 
