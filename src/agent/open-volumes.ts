@@ -1,5 +1,5 @@
 import type { Node } from '../model/generated/core-v1.ts'
-import type { SelectableNode } from '../model/pod/matches-node-selector.ts'
+import type { SelectableNode } from '../model/pod/matching/matches-node-selector.ts'
 import type { PodObjects } from '../pods/objects/pod-objects.ts'
 import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'

@@ -1,5 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
-import { matchesLabelSelector } from '../../model/pod/matches-label-selector.ts'
+import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
 import { compareQuantities, tryParseQuantity } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
 

@@ -1,5 +1,5 @@
 import type { LabelSelector, PodAffinityTerm, TopologySpreadConstraint } from '../../model/generated/core-v1.ts'
-import { matchesLabelSelector } from '../../model/pod/matches-label-selector.ts'
+import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { Place, Unfit } from './cluster-view.ts'
 

@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaim, Volume } from '../../model/generated/core-v1.ts'
-import { matchesNodeSelector } from '../../model/pod/matches-node-selector.ts'
+import { matchesNodeSelector } from '../../model/pod/matching/matches-node-selector.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { Place, Unfit } from './cluster-view.ts'
 

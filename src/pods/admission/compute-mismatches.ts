@@ -1,10 +1,10 @@
 import type { Node } from '../../model/generated/core-v1.ts'
-import { matchesNodeAffinity } from '../../model/pod/matches-node-affinity.ts'
+import { matchesNodeAffinity } from '../../model/pod/matching/matches-node-affinity.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { computePortConflict } from '../../model/pod/compute-port-conflict.ts'
 import type { Rejection } from './rejection.ts'
-import { toleratesTaint } from '../../model/pod/tolerates-taint.ts'
+import { toleratesTaint } from '../../model/pod/matching/tolerates-taint.ts'
 
 /** Where a pod is to run, and beside whom. */
 export interface PlaceInfo {

@@ -5,8 +5,8 @@ import { createContainer, createPod } from '../../../test/builders/create-pod.ts
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { computePreemption } from './compute-preemption.ts'
-import { computeShortages } from '../../model/resources/compute-shortages.ts'
-import type { Shortage } from '../../model/resources/compute-shortages.ts'
+import { computeShortages } from '../../model/resources/fit/compute-shortages.ts'
+import type { Shortage } from '../../model/resources/fit/compute-shortages.ts'
 
 type Requests = Readonly<Record<string, string>>
 

@@ -4,7 +4,7 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import type { QosClass } from '../../model/resources/compute-qos-class.ts'
 import { isCriticalPod } from '../../model/pod/critical-pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
-import type { Shortage } from '../../model/resources/compute-shortages.ts'
+import type { Shortage } from '../../model/resources/fit/compute-shortages.ts'
 import { amountOf } from '../../model/resources/resource-units.ts'
 
 /** How much of a resource still has to come free. */

@@ -2,7 +2,7 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import { isCriticalPod } from '../../model/pod/critical-pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { Rejection } from './rejection.ts'
-import { toleratesTaint } from '../../model/pod/tolerates-taint.ts'
+import { toleratesTaint } from '../../model/pod/matching/tolerates-taint.ts'
 
 /** What the node is short of right now. */
 export interface Pressures {

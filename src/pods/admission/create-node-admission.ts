@@ -1,6 +1,6 @@
 import { computeAdmission, computeFirstRejection, isOnlyAgainstMarks } from './compute-admission.ts'
 import type { AdmissionInfo } from './compute-admission.ts'
-import { computeUnknownResources } from '../../model/resources/compute-unknown-resources.ts'
+import { computeUnknownResources } from '../../model/resources/fit/compute-unknown-resources.ts'
 import type { Pressures } from './compute-pressure-rejection.ts'
 import { computeRaisedAmounts } from './compute-raised-amounts.ts'
 import { computeSafeSysctls } from './compute-safe-sysctls.ts'

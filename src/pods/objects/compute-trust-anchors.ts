@@ -1,5 +1,5 @@
 import type { ClusterTrustBundleProjection } from '../../model/generated/core-v1.ts'
-import { matchesLabelSelector } from '../../model/pod/matches-label-selector.ts'
+import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
 
 /** What a node needs of a ClusterTrustBundle. */
 export interface TrustBundle {

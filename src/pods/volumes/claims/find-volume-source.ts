@@ -1,11 +1,11 @@
 import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../../../model/generated/core-v1.ts'
-import type { SelectableNode } from '../../../model/pod/matches-node-selector.ts'
+import type { SelectableNode } from '../../../model/pod/matching/matches-node-selector.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { ObjectError } from '../../objects/object-api.ts'
 import type { ObjectKey } from '../../objects/object-api.ts'
 import type { PodObjects } from '../../objects/pod-objects.ts'
 import type { VolumeSource } from '../desired-volume.ts'
-import { matchesNodeSelector } from '../../../model/pod/matches-node-selector.ts'
+import { matchesNodeSelector } from '../../../model/pod/matching/matches-node-selector.ts'
 import { translateInlineVolume, translateVolume } from '../migration/translate-volume.ts'
 import { mountOptionsOf } from './mount-options.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
-import { parseAmounts } from './compute-pod-requests.ts'
-import type { Pod } from '../pod/pod.ts'
+import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
+import { parseAmounts } from '../compute-pod-requests.ts'
+import type { Pod } from '../../pod/pod.ts'
 import { computeShortages } from './compute-shortages.ts'
 import type { Shortage } from './compute-shortages.ts'
 

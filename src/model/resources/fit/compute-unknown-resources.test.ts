@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAmounts } from './compute-pod-requests.ts'
-import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
+import { parseAmounts } from '../compute-pod-requests.ts'
+import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
 import { computeUnknownResources } from './compute-unknown-resources.ts'
 
 test('computeUnknownResources() names what nothing on the node offers, and nothing else', () => {

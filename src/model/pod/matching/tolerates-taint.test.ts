@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Taint, Toleration } from '../generated/core-v1.ts'
+import type { Taint, Toleration } from '../../generated/core-v1.ts'
 import { toleratesTaint } from './tolerates-taint.ts'
 
 const TAINT: Taint = { key: 'disk', value: 'slow', effect: 'NoExecute' }

@@ -1,4 +1,4 @@
-import type { LabelSelector, LabelSelectorRequirement } from '../generated/core-v1.ts'
+import type { LabelSelector, LabelSelectorRequirement } from '../../generated/core-v1.ts'
 
 /** True when the labels have all that is asked for. No selector fits nothing; one that asks for nothing fits everything. */
 export function matchesLabelSelector(

@@ -1,8 +1,8 @@
-import { computePodRequests } from './compute-pod-requests.ts'
-import type { ResourceAmounts } from './compute-pod-requests.ts'
-import { isExtendedResource } from './is-extended-resource.ts'
-import type { Pod } from '../pod/pod.ts'
-import { amountOf } from './resource-units.ts'
+import { computePodRequests } from '../compute-pod-requests.ts'
+import type { ResourceAmounts } from '../compute-pod-requests.ts'
+import { isExtendedResource } from '../is-extended-resource.ts'
+import type { Pod } from '../../pod/pod.ts'
+import { amountOf } from '../resource-units.ts'
 
 /** A resource of which the node has too little left. CPU is in thousandths. */
 export interface Shortage {

@@ -1,4 +1,4 @@
-import type { Taint, Toleration } from '../generated/core-v1.ts'
+import type { Taint, Toleration } from '../../generated/core-v1.ts'
 
 /** Does one of the tolerations cover the taint? What a toleration leaves out covers everything; Lt and Gt need a feature gate. */
 export function toleratesTaint(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { NodeSelectorRequirement, NodeSelectorTerm } from '../generated/core-v1.ts'
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../generated/core-v1.ts'
 import { matchesNodeSelector } from './matches-node-selector.ts'
 
 const node = { name: 'n1', labels: { zone: 'a', cores: '8', empty: '' } }

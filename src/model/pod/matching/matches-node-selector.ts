@@ -1,4 +1,4 @@
-import type { NodeSelector, NodeSelectorRequirement } from '../generated/core-v1.ts'
+import type { NodeSelector, NodeSelectorRequirement } from '../../generated/core-v1.ts'
 
 /** What selectors read of a node. */
 export interface SelectableNode {

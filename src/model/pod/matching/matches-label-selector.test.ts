@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LabelSelector } from '../generated/core-v1.ts'
+import type { LabelSelector } from '../../generated/core-v1.ts'
 import { matchesLabelSelector } from './matches-label-selector.ts'
 
 const labels = { app: 'web', tier: 'front' }

@@ -1,6 +1,6 @@
-import type { Node } from '../generated/core-v1.ts'
+import type { Node } from '../../generated/core-v1.ts'
 import { matchesNodeSelector } from './matches-node-selector.ts'
-import type { Pod } from './pod.ts'
+import type { Pod } from '../pod.ts'
 
 /** Whether a node has what the node selector and the required node affinity of a pod ask for. */
 export function matchesNodeAffinity({ spec }: Pick<Pod, 'spec'>, { metadata }: Node): boolean {
