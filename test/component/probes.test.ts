@@ -53,6 +53,11 @@ describe('a liveness probe that fails', () => {
       Array.from({ length: 3 }, () => 'Unhealthy Liveness probe failed: no\n'),
     )
     assert.ok(agent.events.some(({ message }) => message === 'Container main failed liveness probe, will be restarted'))
+    const [{ why = '' } = {}] = agent.registry.explain()
+    assert.match(
+      why,
+      /^Runs again: container "main" restarted 1 time, last exited with .*because it failed liveness probe/,
+    )
     assert.equal(conditionOf(agent, 'Ready'), 'True')
   })
 

@@ -95,6 +95,8 @@ async function applyKill(
   const seconds = termination.beginStop(id, computeContainerGrace(pod, { container, cause }))
   using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
   const podIp = findPodIp(deps, input)
+  // The pod goes on: why its container does not is worth a step of its own.
+  await deps.noteStep(message, () => Promise.resolve())
   const stop = { pod, container: { id, name }, podIp, grace, termination, message, after: [] }
   await termination.keepNoted(() => stopContainer(deps, stop, signal), signal)
   await termination.endStop(id, [id])

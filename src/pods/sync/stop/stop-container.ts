@@ -42,8 +42,6 @@ export async function stopContainer(deps: StopContainerDeps, stop: ContainerStop
   using hook = new AbortScope(signal)
   if (stop.pod !== undefined) {
     report(deps, stop.pod, { type: 'Normal', reason: 'Killing', message: stop.message, stop })
-    // Of a pod that goes on, why a container did not is worth a step of its own.
-    if (stop.termination === undefined) await deps.noteStep(stop.message, () => Promise.resolve())
     await runPreStop(deps, { ...stop, pod: stop.pod }, hook.signal)
   }
   if (stop.after.length > 0) await stop.grace.waitFor(Promise.allSettled(stop.after), signal)
