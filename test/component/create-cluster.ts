@@ -54,7 +54,7 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
       const containers = [{ name: 'main', image: 'registry.test/app:1', imagePullPolicy: 'IfNotPresent' }]
       const body = {
         metadata: { name },
-        spec: { nodeName: 'node-1', dnsPolicy: 'Default', automountServiceAccountToken: false, containers, ...spec },
+        spec: { dnsPolicy: 'Default', automountServiceAccountToken: false, containers, ...spec },
       }
       const answer = await ask('POST', PODS, { body })
       if (answer.status !== 201) throw new Error(`Cannot create the pod: ${JSON.stringify(answer.body)}`)
