@@ -42,6 +42,7 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
         client: cluster.heartbeats,
         cachedNode: cluster.node,
         dropConnections: cluster.dropConnections,
+        apiReturn: cluster.apiReturn,
       },
       calls: runtime.calls,
       runtime: runtime.version,

@@ -1,3 +1,4 @@
+import { ApiReturn } from '../protocols/kube-api/list-watch/api-return.ts'
 import type { Loop } from '../base/async/loop.ts'
 import { WatchedValue } from '../base/async/watched-value.ts'
 import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
@@ -33,7 +34,14 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
   const createApi = async () => {
     const { createKubeletApi } = await import('../serving/ports/create-kubelet-api.ts')
     const created = await createKubeletApi(
-      { ...base, runtime, registry, ownNode: node.own, client: base.cluster?.client },
+      {
+        ...base,
+        runtime,
+        registry,
+        ownNode: node.own,
+        client: base.cluster?.client,
+        apiReturn: base.cluster?.apiReturn ?? new ApiReturn(),
+      },
       tasks,
     )
     certificates = created.certificates

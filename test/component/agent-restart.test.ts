@@ -5,6 +5,7 @@ import type { Pod } from '../../src/model/pod/pod.ts'
 import { startAgent, until } from './create-agent.ts'
 import type { World } from './create-agent.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, instanceOf, running } from './create-world.ts'
+import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
 
 const plain = createWantedPod()
 const rich = createWantedPod('u-1', {
@@ -49,6 +50,7 @@ const oneClaim = {
       reservedFor: [{ resource: 'pods', name: 'pod-u-1', uid: 'u-1' }],
     },
   }),
+  pauses: new ApiReturn().pauses(),
   deleteSlices: async () => {},
 }
 

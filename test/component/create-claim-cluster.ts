@@ -8,6 +8,7 @@ import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import type { World } from './create-agent.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
+import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
 
 export const DRIVER = 'gpu.example'
 const CLAIMS = '/apis/resource.k8s.io/v1/namespaces/shop/resourceclaims'
@@ -40,6 +41,7 @@ export async function createClaimCluster(t: TestContext, world: World) {
     client: cluster.client,
     nodeName: 'node-1',
     isRegistered: () => true,
+    apiReturn: new ApiReturn(),
   })
   const must = async (method: string, path: string, body: object) => {
     const answer = await cluster.ask(method, path, { body })

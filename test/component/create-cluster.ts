@@ -13,6 +13,7 @@ import { createTestApi } from './api-server/create-test-api.ts'
 import { startAgent } from './create-agent.ts'
 import type { AgentOptions, World } from './create-agent.ts'
 import { FakeKubeClient } from './fake-kube-client.ts'
+import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
 
 const PODS = '/api/v1/namespaces/shop/pods'
 const RETRY_MS = 1000
@@ -82,6 +83,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
       node: cluster.node,
       onNode: cluster.onNode,
       onApiReturn: () => {},
+      apiReturn: new ApiReturn(),
       nodeSeen: async () => {},
       follow: (objects, signal) => follow({ client, clock }, objects, signal),
     },

@@ -19,6 +19,7 @@ import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { startSecuredApi } from './api-server/start-secured-api.ts'
 import type { SecuredApi } from './api-server/start-secured-api.ts'
+import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
 
 const NODE = '/api/v1/nodes/node-1'
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1'
@@ -44,7 +45,12 @@ async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
         readAddress: (profile) => readNodeAddress(profile),
         readSpace: readFileSystemSpace,
       },
-      cluster: { client: createClient(api, answers), cachedNode: () => cached, dropConnections: () => {} },
+      cluster: {
+        client: createClient(api, answers),
+        cachedNode: () => cached,
+        dropConnections: () => {},
+        apiReturn: new ApiReturn(),
+      },
       calls: {
         listImages: async () => ({ images: [] }),
         version: async () => ({

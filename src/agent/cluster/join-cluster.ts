@@ -74,6 +74,7 @@ export interface Cluster {
   readonly follow: (objects: FollowedObjects, signal: AbortSignal) => Promise<void>
   /** A hint: the API answers. */
   readonly onApiReturn: (listener: () => void) => void
+  readonly apiReturn: ApiReturn
   readonly dropConnections: () => void
   /** Follow what all pods need, and keep the certificate valid. */
   readonly loops: readonly Loop[]
@@ -91,8 +92,8 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
   const deps = { ...given, reportEnded: reportEndedCertificates(given.log) }
   const { settings, clock, log, random } = deps
   const { config, flags, nodeName } = settings
-  const certificates = await openCertificates(deps, group)
   const apiReturn = new ApiReturn()
+  const certificates = await openCertificates({ ...deps, apiReturn }, group)
   const connections = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
   const transport = hintAnswers(connections, apiReturn)
   const limits = createLimits(deps, transport)
@@ -122,6 +123,7 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
         client,
         nodeName,
         isRegistered: () => node.node() !== undefined,
+        apiReturn,
       }),
       projections: await openProjections(
         deps,
@@ -142,6 +144,7 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
     },
     follow: async (objects, signal) => await runListWatch({ ...follower, ...objects }, signal),
     onApiReturn: (listener) => apiReturn.onReached(listener),
+    apiReturn,
     dropConnections: () => transport.closeAll('the API is silent'),
     loops,
   }
@@ -188,7 +191,10 @@ async function openTransport(
   })
 }
 
-async function openCertificates(deps: ConnectDeps, group: TaskGroup): Promise<ClientCertificates | undefined> {
+async function openCertificates(
+  deps: ConnectDeps & { readonly apiReturn: ApiReturn },
+  group: TaskGroup,
+): Promise<ClientCertificates | undefined> {
   const { settings, metrics, environment } = deps
   const { config, flags } = settings
   return await openClientCertificates(

@@ -15,8 +15,10 @@ import type { SigningRequestObject } from './signing-request-object.ts'
 import { CLIENT_SIGNER, wantedForNode } from './wanted-certificate.ts'
 import type { WantedCertificate } from './wanted-certificate.ts'
 import { createKeys, parseKey, toKeyPem } from '../../protocols/x509/certificate-files.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 
 export interface BootstrapDeps {
+  readonly apiReturn: ApiReturn
   /** With the credentials of the bootstrap. */
   readonly client: KubeClient
   readonly nodeName: string
@@ -35,7 +37,7 @@ const SIGNING_MS = 3600_000
 
 /** Gets the first client certificate of a node and puts it into the store; waits until it is approved. */
 export async function bootstrapClientCertificate(deps: BootstrapDeps, signal: AbortSignal): Promise<void> {
-  const { client, clock, log, store } = deps
+  const { clock, log, store } = deps
   const files = createRecordFolder(deps.folder)
   const privateKey = await openKey(files, log)
   const publicKey = createPublicKey(privateKey)
@@ -49,7 +51,7 @@ export async function bootstrapClientCertificate(deps: BootstrapDeps, signal: Ab
   log.info('waiting for the first client certificate', { request: submitted.name })
   const certificatePem = await withDeadline(
     { clock, ms: SIGNING_MS, what: `the wait for the certificate request "${submitted.name}"` },
-    async (late) => await waitForCertificate({ client, clock }, submitted, late),
+    async (late) => await waitForCertificate(deps, submitted, late),
     signal,
   )
   await store.write({ certificatePem, keyPem: toKeyPem(privateKey) })

@@ -24,6 +24,7 @@ import type { CertificatePair } from './certificate-provider.ts'
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { openClientCertificates } from './open-client-certificates.ts'
 import type { ClientCertificatesDeps } from './open-client-certificates.ts'
+import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -56,6 +57,7 @@ async function place(t: TestContext) {
   const open = async (change: Partial<ClientCertificatesDeps> = {}, signal = controller.signal) =>
     await openClientCertificates(
       {
+        apiReturn: new ApiReturn(),
         nodeName: 'node-1',
         kubeconfigPath,
         bootstrapPath,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { bootstrapClientCertificate } from './bootstrap-client-certificate.ts'
 import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
@@ -17,6 +18,8 @@ import { parseCertificates } from '../../protocols/x509/certificate-files.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface ClientCertificatesDeps {
+  /** A hint: the API answers. */
+  readonly apiReturn: ApiReturn
   readonly nodeName: string
   /** --kubeconfig */
   readonly kubeconfigPath: string

@@ -12,6 +12,7 @@ import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { openServingCertificates } from './open-serving-certificates.ts'
 import type { ServingCertificates, ServingCertificatesDeps } from './open-serving-certificates.ts'
+import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 
 const HOUR_MS = 3_600_000
 const YEAR_MS = 365 * 24 * HOUR_MS
@@ -22,6 +23,7 @@ function place(t: TestContext) {
   const clock = new FakeClock()
   const open = async (change: Partial<ServingCertificatesDeps> = {}) =>
     await openServingCertificates({
+      apiReturn: new ApiReturn(),
       nodeName: 'node-1',
       folder,
       tlsCertFile: '',

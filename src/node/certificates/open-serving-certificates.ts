@@ -2,6 +2,7 @@ import { FatalError } from '../../base/async/abort-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeAddress } from '../../model/generated/core-v1.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
@@ -16,6 +17,8 @@ import { SERVING_SIGNER, wantedForNode } from './wanted-certificate.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 
 export interface ServingCertificatesDeps {
+  /** A hint: the API answers. */
+  readonly apiReturn: ApiReturn
   readonly nodeName: string
   /** --cert-dir */
   readonly folder: string

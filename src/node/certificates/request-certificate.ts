@@ -3,6 +3,8 @@ import type { Clock } from '../../base/async/clock.ts'
 import { computeBackOff } from '../../base/async/back-off.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { isApiAway } from '../../protocols/kube-api/is-api-away.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import { parseSigningRequestObject } from './signing-request-object.ts'
 import type { SigningRequestObject } from './signing-request-object.ts'
 import type { Signer } from './wanted-certificate.ts'
@@ -60,21 +62,25 @@ async function findAgain(
 
 /** Waits until a request is decided and signed; resolves to the certificate with its chain in PEM form. */
 export async function waitForCertificate(
-  deps: { readonly client: KubeClient; readonly clock: Clock },
+  deps: { readonly client: KubeClient; readonly clock: Clock; readonly apiReturn: ApiReturn },
   { name, uid }: Pick<SigningRequestObject, 'name' | 'uid'>,
   signal: AbortSignal,
 ): Promise<string> {
+  const pauses = deps.apiReturn.pauses()
   for (let failures = 0; ;) {
+    let isAway = false
     const began = deps.clock.monotonic()
     try {
       const certificate = await follow(deps.client, { name, uid }, signal)
       if (certificate !== undefined) return certificate
     } catch (error) {
       if (signal.aborted || error instanceof SigningError) throw error
+      isAway = isApiAway(error)
     }
     // A server that ends watches as soon as they begin is not asked every second for an approval that may take days.
     failures = deps.clock.monotonic() - began > RETRIES.longestMs ? 0 : failures + 1
-    await deps.clock.sleep(computeBackOff(RETRIES, failures), signal)
+    const ms = computeBackOff(RETRIES, failures)
+    await (isAway ? pauses.wait({ clock: deps.clock, ms }, signal) : deps.clock.sleep(ms, signal))
   }
 }
 

@@ -15,6 +15,7 @@ import { runCertificateRotation } from './run-certificate-rotation.ts'
 import { toCertificateInfo } from './to-certificate-info.ts'
 import { SERVING_SIGNER, wantedForNode } from './wanted-certificate.ts'
 import type { WantedCertificate } from './wanted-certificate.ts'
+import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -30,9 +31,11 @@ async function start(t: TestContext, policy: FakeSigner['policy'] = 'sign') {
   const desired: { value: WantedCertificate | undefined } = {
     value: { ...wantedForNode('node-1'), dnsNames: ['node-1'], addresses: ['192.0.2.1'] },
   }
+  const apiReturn = new ApiReturn()
   const controller = new AbortController()
   const running = runCertificateRotation(
     {
+      apiReturn,
       signer: SERVING_SIGNER,
       store: new CertificateStore({ folder, prefix: 'kubelet-server', clock, log: silentLogger }),
       current,
@@ -55,7 +58,7 @@ async function start(t: TestContext, policy: FakeSigner['policy'] = 'sign') {
     assert.equal(clock.sleeping, 0)
     rmSync(folder, { recursive: true })
   })
-  return { clock, signer, current, seen, desired }
+  return { clock, signer, current, seen, desired, apiReturn }
 }
 
 describe('runCertificateRotation()', () => {
@@ -180,12 +183,12 @@ describe('runCertificateRotation()', () => {
       const { clock, signer, seen } = await start(t, policy)
       const delays = [2000, 4000, 8000, 16_000, 32_000, 32_000]
       for (const [index, delay] of delays.entries()) {
-        await until(() => seen.errors === index + 1 && clock.sleeping === 1)
+        await until(() => seen.errors === index + 1 && clock.sleeping > 0)
         await clock.advance(delay - 1)
         assert.equal(seen.errors, index + 1)
         await clock.advance(1)
       }
-      await until(() => seen.errors === delays.length + 1 && clock.sleeping === 1)
+      await until(() => seen.errors === delays.length + 1 && clock.sleeping > 0)
       assert.deepEqual([seen.changes, seen.isServerThere], [0, isServerThere])
       signer.policy = 'sign'
       await clock.advance(32_000)
@@ -193,6 +196,21 @@ describe('runCertificateRotation()', () => {
       assert.equal(seen.isServerThere, true)
     })
   }
+
+  test('tries at once when the API answers others, unless it was the API that said no', async (t) => {
+    for (const [policy, changes] of [
+      [new KubeUnreachableError('away'), 1],
+      [new KubeApiError('no', { code: 403, reason: 'Forbidden' }), 0],
+    ] as const) {
+      const { clock, signer, seen, apiReturn } = await start(t, policy)
+      await until(() => seen.errors === 1 && clock.sleeping > 0)
+      signer.policy = 'sign'
+      apiReturn.reached()
+      if (changes > 0) await until(() => seen.changes === changes)
+      else await clock.advance(0)
+      assert.equal(seen.changes, changes)
+    }
+  })
 
   test('a certificate that has ended when it comes is not used', async (t) => {
     const { clock, signer, current, seen } = await start(t, 'wait')
@@ -207,7 +225,7 @@ describe('runCertificateRotation()', () => {
 
   test('a clock that is moved past the end of the certificate is noticed', async (t) => {
     const { clock, current, seen } = await start(t)
-    await until(() => seen.changes === 1 && clock.sleeping === 1)
+    await until(() => seen.changes === 1 && clock.sleeping > 0)
     clock.step(200 * DAY_MS)
     assert.equal(current.current(), undefined)
     assert.equal(current.ttlSeconds(), Infinity)

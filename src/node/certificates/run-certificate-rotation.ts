@@ -1,6 +1,8 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
+import { isApiAway } from '../../protocols/kube-api/is-api-away.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -30,6 +32,7 @@ export interface RotationDeps {
   readonly isTemporary: boolean
   /** Called after each request with whether a working server answered. */
   readonly onAnswer: (isServerThere: boolean) => void
+  readonly apiReturn: ApiReturn
   readonly metrics: CertificateMetrics
   readonly clock: Clock
   readonly random: () => number
@@ -50,6 +53,7 @@ const SIGNING_MS = 15 * 60_000
 export async function runCertificateRotation(deps: RotationDeps, signal: AbortSignal): Promise<never> {
   const { current, clock, random, log } = deps
   const due = new RotationDue(deps)
+  const pauses = deps.apiReturn.pauses()
   for (let failures = 0; ;) {
     const wanted = deps.wanted()
     const why = wanted === undefined ? undefined : due.find(wanted)
@@ -72,7 +76,11 @@ export async function runCertificateRotation(deps: RotationDeps, signal: AbortSi
       failures += 1
       deps.metrics.renewError()
       log.error('cannot get a certificate, will try again', { signer: deps.signer.name, failures, error })
-      await waitUnlessChanged(deps, wanted, computeRetryDelay(failures, random()), signal)
+      using scope = new AbortScope(signal)
+      const ms = computeRetryDelay(failures, random())
+      const changed = waitUnlessChanged(deps, wanted, ms, scope.signal)
+      // A signer that says no is not asked more often because the API answers others.
+      await (isApiAway(error) ? Promise.race([changed, pauses.wait({ clock, ms }, scope.signal)]) : changed)
     }
   }
 }

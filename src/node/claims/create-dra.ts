@@ -57,7 +57,13 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
   const records = await ClaimRecords.load({ file: files.state, log })
   await records.save().catch((error: unknown) => log.warn('cannot write the record of claims', { error }))
   const wipes =
-    api && new SliceWipes({ ...deps, tasks: group, deleteSlices: (driver, s) => api.deleteSlices(driver, s) })
+    api &&
+    new SliceWipes({
+      ...deps,
+      tasks: group,
+      pauses: api.pauses,
+      deleteSlices: (driver, s) => api.deleteSlices(driver, s),
+    })
   const health = gates.enabled('ResourceHealthStatus')
     ? await DeviceHealth.load({ ...deps, file: files.health })
     : undefined

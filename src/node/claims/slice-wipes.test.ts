@@ -6,6 +6,7 @@ import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { SliceWipes } from './slice-wipes.ts'
+import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 
 function start(t: TestContext) {
   const clock = new FakeClock()
@@ -13,12 +14,14 @@ function start(t: TestContext) {
   const failures: Error[] = []
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
+  const apiReturn = new ApiReturn()
   const wipes = new SliceWipes({
     deleteSlices: async (driver) => {
       deleted.push(driver ?? 'all')
       const failure = failures.shift()
       if (failure !== undefined) throw failure
     },
+    pauses: apiReturn.pauses(),
     tasks: group,
     clock,
     random: () => 0.5,
@@ -29,7 +32,7 @@ function start(t: TestContext) {
     await group.join()
     assert.equal(clock.sleeping, 0)
   })
-  return { wipes, clock, deleted, failures, group }
+  return { wipes, clock, deleted, failures, group, apiReturn }
 }
 
 describe('SliceWipes', () => {
@@ -45,6 +48,17 @@ describe('SliceWipes', () => {
     await clock.advance(1)
     await clock.advance(600_000)
     assert.deepEqual(deleted, ['all', 'all', 'all'])
+  })
+
+  test('what the API did not do is tried at once when it answers others', async (t) => {
+    const { wipes, clock, deleted, failures, apiReturn } = start(t)
+    failures.push(new Error('away'))
+    wipes.begin()
+    await clock.advance(0)
+    assert.deepEqual(deleted, ['all'])
+    apiReturn.reached()
+    await clock.advance(0)
+    assert.deepEqual(deleted, ['all', 'all'])
   })
 
   test('those of a driver go when it is away for half a minute, however often that is said', async (t) => {

@@ -7,6 +7,10 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 export interface SliceWipesDeps {
   /** Deletes the ResourceSlices of this node, of one driver or of all; fails when the API does not do it. */
   readonly deleteSlices: (driver: string | undefined, signal: AbortSignal) => Promise<void>
+  /** Waits until the next try, or until the API answers others. */
+  readonly pauses: {
+    wait(options: { readonly clock: Clock; readonly ms: number }, signal: AbortSignal): Promise<void>
+  }
   readonly tasks: Pick<TaskGroup, 'run'>
   readonly clock: Clock
   readonly random: () => number
@@ -61,7 +65,7 @@ export class SliceWipes {
   }
 
   async #wipe(driver: string | undefined, signal: AbortSignal): Promise<void> {
-    const { deleteSlices, clock, random, log } = this.#deps
+    const { deleteSlices, pauses, clock, random, log } = this.#deps
     for (let tries = 1; ; tries += 1) {
       try {
         await deleteSlices(driver, signal)
@@ -73,7 +77,7 @@ export class SliceWipes {
         if (tries === REPORTED_TRY)
           log.warn('cannot delete resource slices of the node, will try again', { driver, error })
       }
-      await clock.sleep(computeBackOff(RETRIES, tries, random()), signal)
+      await pauses.wait({ clock, ms: computeBackOff(RETRIES, tries, random()) }, signal)
     }
   }
 }

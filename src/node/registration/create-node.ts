@@ -12,6 +12,7 @@ import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { AddressReport } from '../../system/machine/read-node-address.ts'
 import type { NodeIdentity } from '../../system/machine/read-node-identity.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import { computeInitialNode } from './compute-initial-node.ts'
 import { computeNodeHostIps } from './status/compute-node-host-ips.ts'
@@ -41,6 +42,7 @@ interface NodeCluster {
   readonly cachedNode: () => Node | undefined
   /** Closes all connections to the API: it has been silent for too long. */
   readonly dropConnections: () => void
+  readonly apiReturn: ApiReturn
 }
 
 /** What is read of the machine for the Node object. */
@@ -154,12 +156,13 @@ function runInCluster(
   group: TaskGroup,
 ): void {
   const { config, nodeName } = deps.settings
-  const { dropConnections } = cluster
+  const { dropConnections, apiReturn } = cluster
   const api = createApi(deps, cluster)
   const status = {
     ...deps,
     ...own,
     api,
+    apiReturn,
     dropConnections,
     register: config.registerNode,
     onlyIfExists: deps.settings.gates.enabled('KubeletRegistrationGetOnExistsOnly'),

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { BackOff } from '../../base/async/back-off.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import { computeInitialNode } from './compute-initial-node.ts'
 import { computeNodePatch } from './status/compute-node-patch.ts'
 import { computeNodeReconciliation } from './compute-node-reconciliation.ts'
@@ -25,6 +26,7 @@ export interface RegistrationDeps {
   readonly info: () => NodeInfo
   readonly events: NodeEvents
   readonly startup?: NodeStartup
+  readonly apiReturn: ApiReturn
   readonly clock: Clock
   readonly log: Logger
 }
@@ -36,6 +38,7 @@ export async function registerNode(deps: RegistrationDeps, signal: AbortSignal):
   const { clock, log, profile } = deps
   const failures = new FailureLog(log, 'register the node')
   const backOff = new BackOff(RETRIES)
+  const pauses = deps.apiReturn.pauses()
   for (;;) {
     try {
       deps.startup?.tries()
@@ -47,7 +50,7 @@ export async function registerNode(deps: RegistrationDeps, signal: AbortSignal):
       signal.throwIfAborted()
       failures.failed(error)
     }
-    await clock.sleep(backOff.next(), signal)
+    await pauses.wait({ clock, ms: backOff.next() }, signal)
   }
 }
 

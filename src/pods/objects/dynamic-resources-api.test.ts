@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import { createDynamicResourcesApi } from './dynamic-resources-api.ts'
+import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 
 const never = new AbortController().signal
 
@@ -16,7 +17,12 @@ function create(failure?: Error) {
     },
   }
   let registered = true
-  const api = createDynamicResourcesApi({ client, nodeName: 'node-1', isRegistered: () => registered })
+  const api = createDynamicResourcesApi({
+    client,
+    nodeName: 'node-1',
+    isRegistered: () => registered,
+    apiReturn: new ApiReturn(),
+  })
   return { api, sent, leave: () => void (registered = false) }
 }
 

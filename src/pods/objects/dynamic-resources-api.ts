@@ -1,5 +1,6 @@
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { ApiPause, ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { ResourceClaim } from '../../model/resources/resource-claim.ts'
 import type { ObjectKey } from './object-api.ts'
 
@@ -8,6 +9,8 @@ export interface DynamicResourcesApi {
   readClaim(key: ObjectKey, signal: AbortSignal): Promise<ResourceClaim>
   /** Deletes the ResourceSlices of this node, of one driver or of all. */
   deleteSlices(driver: string | undefined, signal: AbortSignal): Promise<void>
+  /** For one caller that tries again: its pauses end when the API answers others. */
+  readonly pauses: ApiPause
 }
 
 export interface DynamicResourcesApiDeps {
@@ -15,6 +18,7 @@ export interface DynamicResourcesApiDeps {
   readonly nodeName: string
   /** Has the node been registered? Before that it may not touch anything. */
   readonly isRegistered: () => boolean
+  readonly apiReturn: ApiReturn
 }
 
 const GROUP = '/apis/resource.k8s.io/v1'
@@ -26,8 +30,10 @@ export function createDynamicResourcesApi({
   client,
   nodeName,
   isRegistered,
+  apiReturn,
 }: DynamicResourcesApiDeps): DynamicResourcesApi {
   return {
+    pauses: apiReturn.pauses(),
     async readClaim({ namespace, name }, signal) {
       const path = `${GROUP}/namespaces/${encodeURIComponent(namespace)}/resourceclaims/${encodeURIComponent(name)}`
       return await client.send<ResourceClaim>({ method: 'GET', path, timeoutMs: ANSWER_MS }, signal)

@@ -9,6 +9,7 @@ import type { OwnNode } from '../../node/registration/create-node.ts'
 import { openLogDirectory } from '../../system/directories/logs/log-directory.ts'
 import { makeFolder } from '../../system/files/durable-file.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import { createContainerLogsRoute } from '../endpoints/logs/container-logs-route.ts'
@@ -25,6 +26,7 @@ export interface CreateKubeletApiDeps {
   readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
   /** Undefined on a node without an API server. */
   readonly client: KubeClient | undefined
+  readonly apiReturn: ApiReturn
   readonly rootDirectory: string
   readonly verbosity: Verbosity
   readonly metrics: AgentMetrics

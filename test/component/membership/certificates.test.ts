@@ -14,6 +14,7 @@ import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { createFolder, startSecuredApi } from '../api-server/start-secured-api.ts'
 import type { SecuredApi } from '../api-server/start-secured-api.ts'
 import { createHttpsKubeClient } from './https-kube-client.ts'
+import { ApiReturn } from '../../../src/protocols/kube-api/list-watch/api-return.ts'
 
 const TOKEN = 'abcdef.0123456789abcdef'
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
@@ -39,6 +40,7 @@ function createDeps(t: TestContext, api: SecuredApi) {
     user: { certificate: undefined },
   }
   const deps: ClientCertificatesDeps = {
+    apiReturn: new ApiReturn(),
     nodeName: 'node-1',
     kubeconfigPath: join(root, 'kubelet.conf'),
     bootstrapPath: join(root, 'bootstrap.conf'),

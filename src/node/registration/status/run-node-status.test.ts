@@ -12,6 +12,7 @@ import type { NodeInfo } from './node-info.ts'
 import { OwnNode } from '../own-node.ts'
 import { runNodeStatus } from './run-node-status.ts'
 import type { NodeStatusDeps } from './run-node-status.ts'
+import { ApiReturn } from '../../../protocols/kube-api/list-watch/api-return.ts'
 
 const away = () => new KubeUnreachableError('no answer')
 const NODE_INFO =
@@ -29,10 +30,12 @@ function setUp(options: Partial<NodeStatusDeps> = {}) {
   let info: NodeInfo = createNodeInfo()
   let dropped = 0
   const stop = new AbortController()
+  const apiReturn = new ApiReturn()
   const start = async () => {
     const running = runNodeStatus(
       {
         api,
+        apiReturn,
         ownNode: new OwnNode(() => api.node),
         profile: createNodeProfile(),
         info: () => info,
@@ -64,6 +67,7 @@ function setUp(options: Partial<NodeStatusDeps> = {}) {
   return {
     clock,
     api,
+    apiReturn,
     wakeup,
     reported,
     cidrs,
@@ -204,6 +208,19 @@ describe('runNodeStatus()', () => {
     api.node = undefined
     await clock.advance(30_600)
     assert.deepEqual([calls(), api.node], [['getNode', 'getNode', 'getNode'], undefined])
+    await loop.stop()
+  })
+
+  test('registers at once when the API answers others', async () => {
+    const { start, clock, api, apiReturn, calls } = setUp()
+    api.failures.push(...Array.from({ length: 9 }, away))
+    const loop = await start()
+    await clock.advance(20_000)
+    api.failures.length = 0
+    calls()
+    apiReturn.reached()
+    await clock.advance(0)
+    assert.deepEqual(calls(), ['createNode'])
     await loop.stop()
   })
 

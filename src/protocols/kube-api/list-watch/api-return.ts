@@ -41,7 +41,12 @@ export class HintLimit {
   }
 }
 
-class ApiPauses {
+/** Ends a pause of a caller that could not reach the API when it answers another. */
+export interface ApiPause {
+  wait(options: { readonly clock: Clock; readonly ms: number }, signal: AbortSignal): Promise<void>
+}
+
+class ApiPauses implements ApiPause {
   readonly #waiting: Set<Wakeup>
   readonly #limit = new HintLimit()
 
