@@ -33,6 +33,7 @@ const PLAIN_FEATURES: RuntimeFeatures = {
   handlers: new Map(),
   supplementalGroupsPolicy: false,
   imageVolumes: 'none',
+  stopSignals: true,
 }
 
 /** What a worker acts through; each call of the runtime is answered by a line of the test, and the journal has all that is done, in order. */

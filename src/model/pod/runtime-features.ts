@@ -12,4 +12,6 @@ export interface RuntimeFeatures {
   readonly supplementalGroupsPolicy: boolean
   /** It can mount the content of an image into a container: not, whole, or also a part of it. Unknown: trying shows it. */
   readonly imageVolumes: 'none' | 'whole' | 'parts' | 'unknown'
+  /** False where it is known to end containers by the signal of their image, whatever their spec says. */
+  readonly stopSignals: boolean
 }

@@ -29,7 +29,7 @@ async function setUp() {
   const admission = createNodeAdmission({
     settings: { gates, config: { allowedUnsafeSysctls: [] } },
     kernel: { release: '6.1.0', appArmor: false },
-    features: () => ({ handlers: new Map(), supplementalGroupsPolicy: false, imageVolumes: 'none' }),
+    features: () => ({ handlers: new Map(), supplementalGroupsPolicy: false, imageVolumes: 'none', stopSignals: true }),
     node: () => node,
     allocatable: () => ({ pods: '10', cpu: '1', 'example.com/gpu': '0', 'a.example/gpu': '1' }),
     granted: () => new Map([['example.com/gpu', 1]]),
@@ -164,8 +164,8 @@ describe('createNodeAdmission()', () => {
     assert.deepEqual(given, ['give good', 'give greedy', 'release greedy', 'give late', 'release late'])
   })
 
-  test('supports nothing that the runtime does not', async () => {
+  test('supports nothing that the runtime does not; a gate that is off is reason enough', async () => {
     const { admission } = await setUp()
-    assert.deepEqual([...admission.capabilities()], [])
+    assert.deepEqual([...admission.capabilities()], ['runtimeStopSignals'])
   })
 })

@@ -150,9 +150,12 @@ function listCapabilities({
   features,
   hasResourceClaims,
 }: Pick<NodeAdmissionDeps, 'settings' | 'features' | 'hasResourceClaims'>): ReadonlySet<PodCapability> {
-  const { handlers, imageVolumes } = features()
+  const { handlers, imageVolumes, stopSignals } = features()
+  const hasGate = settings.gates.enabled('ContainerStopSignals')
   return new Set<PodCapability>([
-    ...(settings.gates.enabled('ContainerStopSignals') ? (['stopSignals'] as const) : []),
+    ...(hasGate ? (['stopSignals'] as const) : []),
+    // One reason is enough.
+    ...(stopSignals || !hasGate ? (['runtimeStopSignals'] as const) : []),
     ...(hasResourceClaims ? (['resourceClaims'] as const) : []),
     ...(handlers.get('')?.userNamespaces === true ? (['userNamespaces'] as const) : []),
     ...(imageVolumes === 'none' ? [] : (['imageVolumes'] as const)),

@@ -37,11 +37,6 @@ const rows: readonly Row[] = [
   },
   { capability: 'userNamespaces', spec: { hostUsers: false }, expected: ['reject spec.hostUsers'] },
   { capability: 'userNamespaces', spec: { hostUsers: false, runtimeClassName: 'kata' }, expected: [] },
-  {
-    capability: 'stopSignals',
-    spec: { containers: [createContainer({ lifecycle: { postStart: probe, preStop: probe, stopSignal: 'SIGINT' } })] },
-    expected: ['warn spec.containers[0].lifecycle.stopSignal'],
-  },
 ]
 
 describe('unsupportedFields()', () => {
@@ -76,6 +71,21 @@ describe('unsupportedFields()', () => {
       unsupportedFields(pod, new Set(capabilities)).map(({ path }) => path)
     assert.deepEqual(paths('imageVolumes'), ['spec.containers[1].volumeMounts', 'spec.containers[2].volumeMounts'])
     assert.deepEqual(paths('imageVolumes', 'imageSubPaths'), [])
+  })
+
+  test('a signal needs the gate and a runtime that follows it', () => {
+    const lifecycle = { postStart: probe, preStop: probe, stopSignal: 'SIGINT' }
+    const pod = createPod({ spec: { containers: [createContainer({ lifecycle })] } })
+    const reasons = (...capabilities: PodCapability[]) =>
+      unsupportedFields(pod, new Set(capabilities)).map(
+        ({ effect, path, reason }) => `${effect} ${path}: ${reason.split(':')[0]}`,
+      )
+    const field = 'warn spec.containers[0].lifecycle.stopSignal'
+    assert.deepEqual(reasons('runtimeStopSignals'), [`${field}: the feature gate ContainerStopSignals is off`])
+    assert.deepEqual(reasons('stopSignals'), [
+      `${field}: the container runtime does not follow it, containerd does from 2.3 on`,
+    ])
+    assert.deepEqual(reasons('stopSignals', 'runtimeStopSignals'), [])
   })
 
   test('says why', () => {

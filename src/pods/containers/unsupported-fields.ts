@@ -2,7 +2,13 @@ import type { Container, EphemeralContainer } from '../../model/generated/core-v
 import type { Pod } from '../../model/pod/pod.ts'
 
 /** Things that a pod can ask for and that not every agent, node or runtime can do. */
-export type PodCapability = 'imageSubPaths' | 'imageVolumes' | 'resourceClaims' | 'stopSignals' | 'userNamespaces'
+export type PodCapability =
+  | 'imageSubPaths'
+  | 'imageVolumes'
+  | 'resourceClaims'
+  | 'runtimeStopSignals'
+  | 'stopSignals'
+  | 'userNamespaces'
 
 /** Those that the runtime has to support. What runs has them, even if the runtime no longer reports them. */
 export const RUNTIME_CAPABILITIES: readonly PodCapability[] = ['imageSubPaths', 'imageVolumes', 'userNamespaces']
@@ -66,7 +72,14 @@ const ROWS: readonly Row[] = [
     effect: 'warn',
     reason:
       'the feature gate ContainerStopSignals is off: the container gets the signal that its image names, else SIGTERM',
-    find: (pod) => containerPaths(pod, 'lifecycle.stopSignal', ({ lifecycle }) => lifecycle?.stopSignal !== undefined),
+    find: findStopSignals,
+  },
+  {
+    capability: 'runtimeStopSignals',
+    effect: 'warn',
+    reason:
+      'the container runtime does not follow it, containerd does from 2.3 on: the container gets the signal that its image names, else SIGTERM',
+    find: findStopSignals,
   },
 ]
 
@@ -75,6 +88,10 @@ export function unsupportedFields(pod: Pod, capabilities: ReadonlySet<PodCapabil
   return ROWS.filter(({ capability }) => !capabilities.has(capability)).flatMap(({ find, reason, effect }) =>
     find(pod).map((path) => ({ path, reason, effect })),
   )
+}
+
+function findStopSignals(pod: Pod): string[] {
+  return containerPaths(pod, 'lifecycle.stopSignal', ({ lifecycle }) => lifecycle?.stopSignal !== undefined)
 }
 
 function isImageVolume({ spec }: Pod, volumeName: string): boolean {

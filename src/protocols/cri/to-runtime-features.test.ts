@@ -18,6 +18,7 @@ describe('toRuntimeFeatures()', () => {
       ]),
       supplementalGroupsPolicy: true,
       imageVolumes: 'parts',
+      stopSignals: false,
     })
   })
 
@@ -26,6 +27,7 @@ describe('toRuntimeFeatures()', () => {
       handlers: new Map(),
       supplementalGroupsPolicy: false,
       imageVolumes: 'none',
+      stopSignals: false,
     })
   })
 
@@ -47,6 +49,19 @@ describe('toRuntimeFeatures()', () => {
   for (const [name, version, expected] of versions) {
     test(`${name} ${version}: image volumes ${expected}`, () => {
       assert.equal(toRuntimeFeatures(SILENT, { name, version }).imageVolumes, expected)
+    })
+  }
+
+  for (const [name, version, expected] of [
+    ['containerd', '1.6.20~ds1', false],
+    ['containerd', 'v2.2.1', false],
+    ['containerd', 'v2.3.0', true],
+    ['containerd', 'a1b2c3d', true],
+    ['cri-o', '1.31.0', true],
+    ['docker', '20.10.24', true],
+  ] as const) {
+    test(`${name} ${version}: ${expected ? 'may follow' : 'ignores'} stop signals`, () => {
+      assert.equal(toRuntimeFeatures(SILENT, { name, version }).stopSignals, expected)
     })
   }
 })

@@ -9,6 +9,9 @@ const IMAGE_VOLUMES: ReadonlyMap<string, { readonly whole: string; readonly part
   ['cri-o', { whole: '1.31', parts: '1.33' }],
 ])
 
+// Older ones take the field and ignore it.
+const STOP_SIGNALS: ReadonlyMap<string, string> = new Map([['containerd', '2.3']])
+
 /** What the runtime can do: by its own word, and where it has none by its version. */
 export function toRuntimeFeatures(
   { handlers, features }: Pick<RuntimeStatusReport, 'handlers' | 'features'>,
@@ -26,6 +29,7 @@ export function toRuntimeFeatures(
     ),
     supplementalGroupsPolicy: features?.supplementalGroupsPolicy === true,
     imageVolumes: imageVolumes(version),
+    stopSignals: stopSignals(version),
   }
 }
 
@@ -37,4 +41,9 @@ function imageVolumes({ name, version }: Pick<RuntimeVersion, 'name' | 'version'
   if (since === undefined || !/^v?\d/.test(version)) return 'unknown'
   if (!isVersionAtLeast(version, since.whole)) return 'none'
   return isVersionAtLeast(version, since.parts) ? 'parts' : 'whole'
+}
+
+function stopSignals({ name, version }: Pick<RuntimeVersion, 'name' | 'version'>): boolean {
+  const since = STOP_SIGNALS.get(name.toLowerCase())
+  return since === undefined || !/^v?\d/.test(version) || isVersionAtLeast(version, since)
 }
