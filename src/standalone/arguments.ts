@@ -24,6 +24,8 @@ export interface UpOptions {
   readonly apply: string | undefined
   /** The endpoint of a runtime of the user's, CRI or Docker; `auto`: Docker where there is no containerd; undefined: our own containerd. */
   readonly runtime: string | undefined
+  /** The program with which our own containerd runs containers; undefined: runc, or crun where only that is installed. */
+  readonly ociRuntime: string | undefined
   /** Path of another kubelet to run as the agent. */
   readonly kubelet: string | undefined
   readonly cgroupRoot: string | undefined
@@ -165,6 +167,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     manifests: text,
     apply: text,
     runtime: text,
+    'oci-runtime': text,
     kubelet: text,
     'cgroup-root': text,
     'api-port': text,
@@ -177,6 +180,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     manifests: path(values.manifests),
     apply: path(values.apply),
     runtime: parseRuntime(values.runtime),
+    ociRuntime: parseOciRuntime(values['oci-runtime'], values.runtime),
     kubelet: path(values.kubelet),
     cgroupRoot: parseCgroupRoot(values['cgroup-root']),
     ports: {
@@ -215,6 +219,14 @@ function parseRuntime(value: string | undefined): string | undefined {
   throw wrong(
     `Cannot use --runtime "${value}": expected docker, auto or a socket such as unix:///run/containerd/containerd.sock`,
   )
+}
+
+function parseOciRuntime(value: string | undefined, runtime: string | undefined): string | undefined {
+  if (value === undefined) return value
+  if (runtime !== undefined && runtime !== AUTO_RUNTIME)
+    throw wrong('Cannot use --oci-runtime with --runtime: that runtime has its own; expected one of the two')
+  if (/^[\w.-]+$/.test(value) || isAbsolute(value)) return value
+  throw wrong(`Cannot use --oci-runtime "${value}": expected a name such as crun, or a path such as /usr/bin/crun`)
 }
 
 function parseCgroupRoot(value: string | undefined): string | undefined {

@@ -19,6 +19,8 @@ const UP_OPTIONS = `${STATE}
   --runtime unix:///PATH  use this CRI runtime or Docker; without it a private containerd is started
   --runtime docker        use Docker at /var/run/docker.sock
   --runtime auto          a private containerd where containerd is installed, else Docker
+  --oci-runtime PROGRAM   what the private containerd runs containers with (runc, or crun where only that is
+                          installed)
   --kubelet PATH          run this kubelet as the agent; without it our own
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --api-port N            the Kubernetes API, on loopback (6443)

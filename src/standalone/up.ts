@@ -20,6 +20,7 @@ import {
   checkRoot,
   checkRuntime,
   chooseRuntime,
+  findOciRuntime,
   toFolderError,
   checkAppliedFolder,
 } from './node/check-machine.ts'
@@ -65,7 +66,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const { nodeName } = record
   let isUp = false
   if (options.runtime === undefined) {
-    const isStarted = await startRuntime(deps, layout, signal)
+    const isStarted = await startRuntime(deps, { layout, ociRuntime: options.ociRuntime }, signal)
     // Of a start that failed nothing goes on.
     cleanup.defer(async () => {
       if (isStarted && !isUp) await stopContainerd(deps.clock, layout.containerd, new AbortController().signal)
@@ -151,7 +152,9 @@ async function prepareNode(
   const stale = { ...knownAgent({ layout, nodeName }), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkPorts(options.ports)
-  await (options.runtime === undefined ? checkPrograms(deps.programPath) : checkRuntime(options.runtime))
+  await (options.runtime === undefined
+    ? checkPrograms(deps.programPath, options.ociRuntime)
+    : checkRuntime(options.runtime))
   const record: NodeRecord = {
     nodeName,
     cgroupRoot: options.cgroupRoot ?? layout.cgroupRoot,
@@ -199,12 +202,17 @@ async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<voi
 }
 
 /** True when it was not running before. */
-async function startRuntime(deps: StandaloneDeps, layout: NodeLayout, signal: AbortSignal): Promise<boolean> {
+async function startRuntime(
+  deps: UpDeps,
+  { layout, ociRuntime: asked }: { readonly layout: NodeLayout; readonly ociRuntime: string | undefined },
+  signal: AbortSignal,
+): Promise<boolean> {
   const containerd = { paths: layout.containerd, enter: [] }
   const running = await findContainerd(layout.containerd)
   if (running === undefined) {
     const network = { name: 'deckhand', bridge: layout.bridge, subnet: layout.subnet, masquerade: true }
-    await configureContainerd(deps.clock, containerd, network, signal).catch(async (error: unknown) => {
+    const ociRuntime = asked ?? (await findOciRuntime(deps.programPath))
+    await configureContainerd(deps.clock, containerd, { network, ociRuntime }, signal).catch(async (error: unknown) => {
       const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
       // That of the last "up" does as well.
       if (!isFull || !(await isConfigured(layout.containerd))) throw toFolderError(layout.state, error)

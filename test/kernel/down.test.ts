@@ -124,7 +124,13 @@ inMountNamespace(import.meta.filename, () => {
       await mkdir(`${containerd.root}/io.containerd.grpc.v1.cri/sandboxes/1`, { recursive: true })
       await writeFile(
         containerd.config,
-        createContainerdConfig(containerd, { sandboxImage: 'none', snapshotter: 'native' }),
+        createContainerdConfig(containerd, {
+          sandboxImage: 'none',
+          snapshotter: 'native',
+          ociRuntime: 'runc',
+          handlers: ['runc'],
+          release: { major: 1, minor: 6 },
+        }),
       )
       await fill(state)
       const said = await down(state, true)

@@ -14,7 +14,6 @@ export function checkRoot(userId: number | undefined): void {
 const programs: Readonly<Record<string, string>> = {
   containerd: 'containerd',
   ctr: 'containerd',
-  runc: 'runc',
   ip: 'iproute2',
   iptables: 'iptables',
   mount: 'mount',
@@ -23,10 +22,22 @@ const programs: Readonly<Record<string, string>> = {
   '/usr/bin/catatonit': 'catatonit',
 }
 
+/** What runs containers where the user names nothing; the first is also what Debian's containerd brings along. */
+const ociRuntimes = ['runc', 'crun'] as const
+
+/** The first one that is installed. */
+export async function findOciRuntime(path: string): Promise<string> {
+  for (const name of ociRuntimes) {
+    if (await isProgram(name, path)) return name
+  }
+  return ociRuntimes[0]
+}
+
 /** Fails when a program that a private runtime needs is not installed. */
-export async function checkPrograms(path: string): Promise<void> {
+export async function checkPrograms(path: string, askedOci: string | undefined): Promise<void> {
   const missing: string[] = []
-  for (const [name, debianPackage] of Object.entries(programs)) {
+  const oci = askedOci ?? (await findOciRuntime(path))
+  for (const [name, debianPackage] of [...Object.entries(programs), [oci, oci] as const]) {
     if (!(await isProgram(name, path)) && !missing.includes(debianPackage)) missing.push(debianPackage)
   }
   if (missing.length === 0) return

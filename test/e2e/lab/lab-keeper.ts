@@ -14,6 +14,7 @@ import { systemClock } from '../../../src/base/async/clock.ts'
 import { runProcessOrThrow } from '../../../src/system/processes/run-process.ts'
 import { makeCgroup, removeCgroup } from '../../../src/system/cgroups/cgroup-tree.ts'
 import { enterArguments } from './lab-namespaces.ts'
+import { labOciRuntime } from './oci-runtime.ts'
 
 const namespaces = ['--net', '--mount', '--pid', '--uts']
 const [folder = '', cgroup = ''] = process.argv.slice(2)
@@ -65,16 +66,39 @@ async function furnish(inside: number): Promise<void> {
     // The machine's own name may be none that a node can have; this one is found without asking a name server.
     'echo lab-machine > /proc/sys/kernel/hostname',
     `mount --bind '${folder}/hosts' /etc/hosts`,
+    ...(labOciRuntime() === 'crun' ? hideUnifiedCgroup() : []),
     // As on a normal host, so that mount propagation into containers can be tested; the peers are this namespace's own.
     'mount --make-rshared /',
     // Names of pod networks, sockets of shims, locks of iptables: nothing of it on the host's.
     'mount -t tmpfs lab-run /run',
+    // A /proc without the covers below: where none is whole, the kernel lets no pod with users of its own have one.
+    'mkdir /run/lab-proc && mount -t proc lab-proc /run/lab-proc',
     // Leases of pod addresses, and the links to the logs of containers.
     ...['/var/lib/cni', '/var/log/containers'].flatMap((path) => [`mkdir -p ${path}`, `mount -t tmpfs lab ${path}`]),
     ...settings,
   ]
   const request = { argv: [...enterArguments(inside), 'sh', '-c', script.join('\n')], deadlineMs: 30_000 }
   await runProcessOrThrow(systemClock, request, new AbortController().signal)
+}
+
+/** crun does not run beside a cgroup2 that has controllers, which a machine with cgroup v1 may have: the lab gets all but that one. */
+function hideUnifiedCgroup(): readonly string[] {
+  const place = '/sys/fs/cgroup'
+  if (!existsSync(`${place}/unified/cgroup.controllers`)) return []
+  const own = `'${folder}/cgroups'`
+  return [
+    `mkdir ${own}`,
+    `mount -t tmpfs lab-cgroups ${own}`,
+    `for each in ${place}/*; do`,
+    '  name=${each##*/}',
+    `  if [ -L "$each" ]; then cp -P "$each" ${own}; continue; fi`,
+    '  [ "$name" = unified ] && continue',
+    `  mkdir ${own}/"$name" && mount --bind "$each" ${own}/"$name"`,
+    'done',
+    `umount -R -l ${place}`,
+    `mount --rbind ${own} ${place}`,
+    `umount -R -l ${own}`,
+  ]
 }
 
 /** An agent sets these, and the kernel has them once for all: in a lab they are files. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFile, mkdir, mkdtemp } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -28,6 +28,7 @@ import { LabDocker } from './lab-docker.ts'
 import { LabManifests } from './lab-manifests.ts'
 import { enterArguments, outerPid } from './lab-namespaces.ts'
 import { LabNetwork } from './lab-network.ts'
+import { labOciRuntime } from './oci-runtime.ts'
 import { SECOND_HANDLER } from './second-handler.ts'
 
 // The usual one for what a test makes and for all that runs in a lab: containers of other users must get to their files.
@@ -87,9 +88,11 @@ export function labRuntimeKind(): 'containerd' | 'docker' {
   return process.env[LAB_RUNTIME] === 'docker' ? 'docker' : 'containerd'
 }
 
-/** Makes a lab. It disappears with its block, and also when this process dies. */
+/** Makes a lab with the containerd, or the Docker, that is first on PATH. It disappears with its block, and also when this process dies. */
 export async function startLab(kind = labRuntimeKind()): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-lab-'))
+  // Pods with users of their own have to get to their files below it, as below the folders of a normal host.
+  await chmod(folder, 0o711)
   const cgroupRoot = `/deckhand-lab-${randomBytes(4).toString('hex')}`
   await using cleanup = new AsyncDisposableStack()
   const { init, keeper } = await startKeeper(folder, cgroupRoot)
@@ -171,12 +174,6 @@ async function startForwarder(folder: string, enter: readonly string[]): Promise
   return new LabNetwork(socket)
 }
 
-async function addHandler({ paths }: PrivateContainerd): Promise<void> {
-  const section = `plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${SECOND_HANDLER}`
-  const options = `[${section}.options]\nRoot = ${JSON.stringify(paths.runcRoot)}\n`
-  await appendFile(paths.config, `\n[${section}]\nruntime_type = "io.containerd.runc.v2"\n\n${options}`)
-}
-
 async function startDocker(folder: string, enter: readonly string[]): Promise<LabRuntime> {
   const docker = new LabDocker(`${folder}/docker`, enter)
   await docker.start()
@@ -187,8 +184,8 @@ async function startDocker(folder: string, enter: readonly string[]): Promise<La
 async function startLabContainerd(folder: string, enter: readonly string[]): Promise<LabRuntime> {
   const containerd: PrivateContainerd = { paths: containerdPaths(`${folder}/containerd`), enter }
   const network = { name: 'lab', bridge: 'lab0', subnet: '10.88.0.0/16', masquerade: false }
-  await configureContainerd(systemClock, containerd, network, never)
-  await addHandler(containerd)
+  const handlers = ['runc', SECOND_HANDLER] as const
+  await configureContainerd(systemClock, containerd, { network, handlers, ociRuntime: labOciRuntime() }, never)
   const store = process.env[IMAGE_STORE]
   if (store !== undefined) await copyImageStore(store, containerd.paths.root)
   const started = await startContainerd(systemClock, containerd, never)

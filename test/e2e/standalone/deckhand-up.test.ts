@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { ProcessResult } from '../../../src/system/processes/run-process.ts'
 import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
 import { childPid } from '../lab/lab-namespaces.ts'
+import { labOciRuntime } from '../lab/oci-runtime.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
 
@@ -31,7 +32,8 @@ class Node {
   async up(): Promise<{ process: StartedProcess; output: () => Promise<string> }> {
     const log = `${this.#lab.folder}/up.log`
     await rm(log, { force: true })
-    const argv = [deckhand, 'up', '--state', this.state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`]
+    const place = ['--state', this.state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`]
+    const argv = [deckhand, 'up', ...place, '--oci-runtime', labOciRuntime()]
     const process = await this.#lab.startInside(argv, log)
     const output = () => readFile(log, 'utf8')
     for (let tries = 0; !(await output()).includes('stop all'); tries += 1) {

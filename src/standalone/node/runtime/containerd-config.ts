@@ -17,6 +17,7 @@ export interface ContainerdPaths {
 
 export type Snapshotter = 'overlayfs' | 'native'
 
+const CNI_PROGRAMS = '/usr/lib/cni'
 // A unix socket's address has 108 bytes; containerd adds ".ttrpc" to ours.
 const LONGEST_SOCKET_PATH = 100
 
@@ -47,43 +48,111 @@ export function containerdPaths(folder: string): ContainerdPaths {
 // Snapshotters that probe for kernel features that are not needed here, a folder in /opt, and telemetry.
 const unneededPlugins = [
   'io.containerd.snapshotter.v1.aufs',
+  'io.containerd.snapshotter.v1.blockfile',
   'io.containerd.snapshotter.v1.btrfs',
   'io.containerd.snapshotter.v1.devmapper',
+  'io.containerd.snapshotter.v1.erofs',
   'io.containerd.snapshotter.v1.zfs',
   'io.containerd.internal.v1.opt',
   'io.containerd.internal.v1.tracing',
   'io.containerd.tracing.processor.v1.otlp',
 ]
 
+/** The release of a containerd, as far as its configuration depends on it. */
+export interface ContainerdRelease {
+  readonly major: number
+  readonly minor: number
+}
+
+export interface ContainerdOptions {
+  readonly release: ContainerdRelease
+  readonly sandboxImage: string
+  readonly snapshotter: Snapshotter
+  /** What runs containers: the name or the path of a program with runc's command line. */
+  readonly ociRuntime: string
+  /** Names of runtime handlers; pods that name none get the first. */
+  readonly handlers: readonly [string, ...string[]]
+}
+
+type Section = readonly [name: string | undefined, entries: Readonly<Record<string, TomlValue>>]
+
+/** From what "containerd --version" prints; undefined where that is no release, such as a build of somebody's own. */
+export function parseContainerdRelease(printed: string): ContainerdRelease | undefined {
+  const [, major, minor] = /\sv?(\d+)\.(\d+)\.\d/.exec(printed) ?? []
+  return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) }
+}
+
 /** The config.toml of a private containerd that serves CRI. */
-export function createContainerdConfig(
-  paths: ContainerdPaths,
-  options: { readonly sandboxImage: string; readonly snapshotter: Snapshotter },
-): string {
-  const cri = 'plugins."io.containerd.grpc.v1.cri"'
-  const runc = `${cri}.containerd.runtimes.runc`
-  const sections: readonly (readonly [name: string | undefined, entries: Readonly<Record<string, TomlValue>>])[] = [
-    [undefined, { version: 2, root: paths.root, state: paths.state, disabled_plugins: unneededPlugins, oom_score: 0 }],
-    ['grpc', { address: paths.socket }],
+export function createContainerdConfig(paths: ContainerdPaths, options: ContainerdOptions): string {
+  const { major, minor } = options.release
+  const isOld = major === 1 && minor < 7
+  const sections: readonly Section[] = [
     [
-      cri,
+      undefined,
       {
-        sandbox_image: options.sandboxImage,
-        // Without CAP_SYS_RESOURCE a lower oom_score_adj than our own is rejected, and with it the whole container.
-        restrict_oom_score_adj: true,
-        netns_mounts_under_state_dir: true,
-        disable_tcp_service: true,
-        stream_server_address: '127.0.0.1',
-        stream_server_port: '0',
+        version: major >= 2 ? 3 : 2,
+        root: paths.root,
+        state: paths.state,
+        disabled_plugins: unneededPlugins,
+        oom_score: 0,
       },
     ],
-    [`${cri}.containerd`, { snapshotter: options.snapshotter, default_runtime_name: 'runc' }],
-    [runc, { runtime_type: 'io.containerd.runc.v2' }],
-    [`${runc}.options`, { SystemdCgroup: false, Root: paths.runcRoot }],
-    [`${cri}.cni`, { bin_dir: '/usr/lib/cni', conf_dir: paths.cniConfig }],
-    [`${cri}.registry`, { config_path: paths.registries }],
+    ['grpc', { address: paths.socket }],
+    // The socket for its plugins has one place on a machine, which belongs to the machine's own containerd.
+    ...(isOld ? [] : ([['plugins."io.containerd.nri.v1.nri"', { disable: true }]] as const)),
+    ...(major >= 2 ? sectionsOfTwo(paths, options) : sectionsOfOne(paths, options, isOld)),
   ]
   return sections.map(([name, entries]) => toSection(name, entries)).join('\n')
+}
+
+const STREAMING = { disable_tcp_service: true, stream_server_address: '127.0.0.1', stream_server_port: '0' }
+
+const RUNNING = {
+  // Without CAP_SYS_RESOURCE a lower oom_score_adj than our own is rejected, and with it the whole container.
+  restrict_oom_score_adj: true,
+  netns_mounts_under_state_dir: true,
+}
+
+/** One plugin serves CRI, has the images and runs the pods. */
+function sectionsOfOne(paths: ContainerdPaths, options: ContainerdOptions, isOld: boolean): readonly Section[] {
+  const cri = 'plugins."io.containerd.grpc.v1.cri"'
+  // Off by default in 1.7, unknown before.
+  const devices = isOld ? {} : { enable_cdi: true }
+  const { sandboxImage, snapshotter, handlers } = options
+  return [
+    [cri, { sandbox_image: sandboxImage, ...RUNNING, ...devices, ...STREAMING }],
+    [`${cri}.containerd`, { snapshotter, default_runtime_name: handlers[0] }],
+    ...toHandlers(cri, paths, options),
+    [`${cri}.cni`, { bin_dir: CNI_PROGRAMS, conf_dir: paths.cniConfig }],
+    [`${cri}.registry`, { config_path: paths.registries }],
+  ]
+}
+
+/** Three plugins do it. */
+function sectionsOfTwo(paths: ContainerdPaths, options: ContainerdOptions): readonly Section[] {
+  const runtime = 'plugins."io.containerd.cri.v1.runtime"'
+  const images = 'plugins."io.containerd.cri.v1.images"'
+  const { sandboxImage, snapshotter, handlers } = options
+  return [
+    ['plugins."io.containerd.grpc.v1.cri"', STREAMING],
+    [images, { snapshotter }],
+    [`${images}.pinned_images`, { sandbox: sandboxImage }],
+    [`${images}.registry`, { config_path: paths.registries }],
+    [runtime, { ...RUNNING, enable_cdi: true }],
+    [`${runtime}.containerd`, { default_runtime_name: handlers[0] }],
+    ...toHandlers(runtime, paths, options),
+    [`${runtime}.cni`, { bin_dir: CNI_PROGRAMS, conf_dir: paths.cniConfig }],
+  ]
+}
+
+function toHandlers(plugin: string, paths: ContainerdPaths, options: ContainerdOptions): readonly Section[] {
+  return options.handlers.flatMap((handler): readonly Section[] => {
+    const section = `${plugin}.containerd.runtimes.${handler}`
+    return [
+      [section, { runtime_type: 'io.containerd.runc.v2' }],
+      [`${section}.options`, { BinaryName: options.ociRuntime, SystemdCgroup: false, Root: paths.runcRoot }],
+    ]
+  })
 }
 
 type TomlValue = string | number | boolean | readonly string[]

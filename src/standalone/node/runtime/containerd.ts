@@ -6,8 +6,8 @@ import type { StartedProcess } from '../../../system/processes/start-process.ts'
 import { listFolder, readTextIfPresent, removeTree } from '../../../system/files/state/state-folder.ts'
 import { createConflist } from './cni.ts'
 import type { PodNetwork } from './cni.ts'
-import { createContainerdConfig } from './containerd-config.ts'
-import type { ContainerdPaths, Snapshotter } from './containerd-config.ts'
+import { createContainerdConfig, parseContainerdRelease } from './containerd-config.ts'
+import type { ContainerdOptions, ContainerdPaths, ContainerdRelease, Snapshotter } from './containerd-config.ts'
 import { findProcess, rememberProcess, stopProcess, UnnotedError } from '../known-process.ts'
 import type { KnownProcess } from '../known-process.ts'
 import { PAUSE_IMAGE } from '../../images/node-images.ts'
@@ -23,21 +23,32 @@ export interface PrivateContainerd {
 const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 5000
 const POLL_MS = 5
+// Every later containerd reads its configuration too.
+const OLDEST_RELEASE: ContainerdRelease = { major: 1, minor: 6 }
 // Where containerd keeps what its CRI plugin runs.
 const CRI_NAMESPACE = 'k8s.io'
+
+/** What the caller decides of a private containerd's configuration. */
+export interface ContainerdChoices extends Partial<Pick<ContainerdOptions, 'ociRuntime' | 'handlers'>> {
+  readonly network: Omit<PodNetwork, 'leaseFolder'>
+}
 
 /** Writes all that containerd reads at its start: its configuration and the pod network. */
 export async function configureContainerd(
   clock: Clock,
   containerd: PrivateContainerd,
-  network: Omit<PodNetwork, 'leaseFolder'>,
+  { network, ociRuntime = 'runc', handlers = ['runc'] }: ContainerdChoices,
   signal: AbortSignal,
 ): Promise<void> {
   const { paths } = containerd
   await makeFolder(paths.folder, 0o711)
   await makeFolder(paths.registries)
-  const snapshotter = await findSnapshotter(clock, containerd, signal)
-  await writeFileDurably(paths.config, createContainerdConfig(paths, { sandboxImage: PAUSE_IMAGE, snapshotter }))
+  const [snapshotter, release] = await Promise.all([
+    findSnapshotter(clock, containerd, signal),
+    readRelease(clock, containerd, signal),
+  ])
+  const options = { release, sandboxImage: PAUSE_IMAGE, snapshotter, ociRuntime, handlers }
+  await writeFileDurably(paths.config, createContainerdConfig(paths, options))
   const conflist = createConflist({ ...network, leaseFolder: paths.cniLeases })
   await writeFileDurably(conflistFile(paths), conflist)
 }
@@ -135,6 +146,20 @@ export function canConnect(path: string): Promise<boolean> {
     })
     socket.once('error', () => resolve(false))
   })
+}
+
+/** What the configuration is written for. */
+async function readRelease(
+  clock: Clock,
+  { enter }: PrivateContainerd,
+  signal: AbortSignal,
+): Promise<ContainerdRelease> {
+  const { stdout } = await runProcess(
+    clock,
+    { argv: [...enter, 'containerd', '--version'], deadlineMs: 10_000 },
+    signal,
+  )
+  return parseContainerdRelease(stdout) ?? OLDEST_RELEASE
 }
 
 /** Overlay mounts do not work on every file system (not on overlay itself, for one): copying always does. */
