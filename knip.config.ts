@@ -23,13 +23,25 @@ const config: KnipConfig = {
     'test/faults/frame-proxy.ts',
     'test/faults/main.ts',
     'tools/*.{ts,mjs}',
+    'tools/**/*.test.ts',
   ],
   project: ['src/**/*.ts!', '!src/**/*.test.ts!', 'test/**/*.ts', 'tools/**/*.ts'],
   // A part of a file may be exported for its test alone, as long as the file itself uses it.
   ignoreExportsUsedInFile: isProduction,
   ignore: ['src/**/generated/**'],
   ignoreDependencies: ['@bufbuild/buf', 'ts-proto'],
-  ignoreBinaries: ['apt-get', 'dbus-daemon', 'etcd', 'flock', 'kubectl', 'mkfifo', 'nsenter', 'unshare'],
+  ignoreBinaries: [
+    'apt-config',
+    'apt-get',
+    'dbus-daemon',
+    'dpkg-deb',
+    'etcd',
+    'flock',
+    'kubectl',
+    'mkfifo',
+    'nsenter',
+    'unshare',
+  ],
 }
 
 export default config

@@ -7,7 +7,12 @@ export interface TestResult {
   /** Where the test is written. */
   readonly file: string
   readonly ms: number
+  /** Why it was skipped, where it says so. */
+  readonly reason?: string
 }
+
+/** How the reason of a skipped test begins that showed a refusal: what the runtime cannot do, and the agent says so. */
+export const REFUSED = 'refused: '
 
 /** The last line: without it the process left in the middle. */
 export const END = 'end'
@@ -22,7 +27,8 @@ export default async function* resultReporter(source: AsyncIterable<TestEvent>):
     if (event.type === 'test:pass' && resolve(name) === file) continue
     const passed = skip === undefined && todo === undefined ? 'pass' : 'skip'
     const outcome = event.type === 'test:fail' ? 'fail' : passed
-    const result: TestResult = { outcome, file: relative('.', file), ms: details.duration_ms }
+    const reason = typeof skip === 'string' ? { reason: skip } : {}
+    const result: TestResult = { outcome, file: relative('.', file), ms: details.duration_ms, ...reason }
     yield `${JSON.stringify(result)}\n`
   }
 }

@@ -49,12 +49,32 @@ const MOST_CONFIRMED = 3
 // The whole machine, in parts that 1 to 4 processes can share evenly.
 const MACHINE = 12
 
+/** The count of a whole run. */
+export interface TestCounts {
+  /** Every group passed, and each of them ran at least one test. */
+  readonly ok: boolean
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  /** Of those that were skipped. */
+  readonly refused: number
+}
+
 /** True when every group passed and each of them ran at least one test. */
 export async function runTests(
   groups: readonly TestGroup[],
+  print?: Print,
+  waitForIdle?: WaitForIdleCpu,
+): Promise<boolean> {
+  return (await countTests(groups, print, waitForIdle)).ok
+}
+
+/** Runs all groups and counts. */
+export async function countTests(
+  groups: readonly TestGroup[],
   print: Print = (text) => process.stdout.write(text),
   waitForIdle: WaitForIdleCpu = waitForIdleCpu,
-): Promise<boolean> {
+): Promise<TestCounts> {
   const outcomes = await runJobs(groups.flatMap(toJobs), print, waitForIdle)
   const bad = outcomes.filter(isBad)
   const unsteady = await findUnsteady(bad, print)
@@ -72,7 +92,8 @@ export async function runTests(
   const skipped = sum(outcomes.map(({ result }) => result.skipped))
   const note = unsteady.length > 0 ? `, ${countFailures(unsteady)} UNSTEADY` : ''
   print(`\n${passed} passed, ${countFailures(failed)} failed, ${skipped} skipped${note}\n`)
-  return ok
+  const refused = sum(outcomes.map(({ result }) => result.refused))
+  return { ok, passed, failed: countFailures(failed), skipped, refused }
 }
 
 /** The processes of a group, in the order in which they begin. */

@@ -4,7 +4,7 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { END } from './result-reporter.ts'
+import { END, REFUSED } from './result-reporter.ts'
 import type { TestResult } from './result-reporter.ts'
 
 /** The result of the files of one process. */
@@ -13,6 +13,8 @@ export interface FilesResult {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** Of those that were skipped: what was rightly refused. */
+  readonly refused: number
   /** Why they do not count as passed. */
   readonly trouble?: string
   /** What failed, with all details, and a line per file. */
@@ -52,6 +54,7 @@ export async function runTestFiles(files: readonly string[], limits: Limits): Pr
     passed: count('pass'),
     failed: count('fail'),
     skipped: count('skip'),
+    refused: ending.results.filter(({ reason }) => reason?.startsWith(REFUSED) === true).length,
     ...(trouble === undefined ? {} : { trouble }),
     report: `${ending.output}${lines.join('')}${last}`,
   }

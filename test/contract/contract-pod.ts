@@ -16,6 +16,17 @@ export interface ContractSubject {
   readonly logs: string
 }
 
+/** A call that the runtime refused. */
+export interface FailedCall {
+  readonly code: string
+  readonly detail: string
+}
+
+/** True where a name is taken, in the words by which an agent knows that it has to look again; containerd 2 has another code for it. */
+export function isReserved({ code, detail }: FailedCall, name: string, id: string): boolean {
+  return ['Unknown', 'FailedPrecondition'].includes(code) && detail.endsWith(`name "${name}" is reserved for "${id}"`)
+}
+
 const POLL_MS = 10
 
 /** A sandbox of one case, removed at its end with all that is in it. */

@@ -39,8 +39,12 @@ export const eventCases: Readonly<Record<string, ContractCase>> = {
     scope.abort(new Error('seen enough'))
     await events
 
-    const kindsOf = (id: string) => hints.filter((hint) => hint.containerId === id).map(({ kind }) => kind)
-    assert.deepEqual([...new Set(kindsOf(pod.id))], ['started', 'stopped'])
-    assert.deepEqual(kindsOf(containerId), ['started', 'stopped', 'stopped'])
+    // Not every runtime reports what was only made; some report an end twice.
+    const kindsOf = (id: string) => {
+      const kinds = hints.filter((hint) => hint.containerId === id).map(({ kind }) => kind)
+      return kinds.filter((kind, index) => kind !== 'created' && kind !== kinds[index - 1])
+    }
+    assert.deepEqual(kindsOf(pod.id), ['started', 'stopped'])
+    assert.deepEqual(kindsOf(containerId), ['started', 'stopped'])
   },
 }

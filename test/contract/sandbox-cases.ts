@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { ContainerState, PodSandboxState } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { fetchRuntimeStatus } from '../../src/protocols/cri/runtime-status.ts'
 import { connectRuntime } from '../../src/protocols/cri/runtime-version.ts'
-import { ContractPod } from './contract-pod.ts'
+import { ContractPod, isReserved } from './contract-pod.ts'
+import type { FailedCall } from './contract-pod.ts'
 import type { ContractCase } from './cri-contract.ts'
 
 /** The node and its sandboxes. */
@@ -39,7 +40,10 @@ export const sandboxCases: Readonly<Record<string, ContractCase>> = {
     const stopped = await pod.status()
     assert.equal(stopped.state, PodSandboxState.SANDBOX_NOTREADY)
     assert.equal(stopped.network?.ip, '')
-    await assert.rejects(pod.create('late', 'waitsForTerm'), { code: 'NotFound' })
+    // containerd 2 makes it, and does not start it.
+    await assert.rejects(pod.start('late', 'waitsForTerm'), ({ code }: { code: string }) =>
+      ['NotFound', 'Unknown'].includes(code),
+    )
 
     await subject.client.removePodSandbox({ podSandboxId: pod.id }, signal)
     await subject.client.removePodSandbox({ podSandboxId: pod.id }, signal)
@@ -48,17 +52,16 @@ export const sandboxCases: Readonly<Record<string, ContractCase>> = {
 
   'refuses a second sandbox of the same pod and attempt': async (subject, signal) => {
     await using pod = await ContractPod.run(subject, 'sandbox-twice', signal)
-    await assert.rejects(ContractPod.run(subject, 'sandbox-twice', signal), {
-      code: 'Unknown',
-      detail: `failed to reserve sandbox name "pod_contract_sandbox-twice_0": name "pod_contract_sandbox-twice_0" is reserved for "${pod.id}"`,
-    })
+    await assert.rejects(ContractPod.run(subject, 'sandbox-twice', signal), (error: FailedCall) =>
+      isReserved(error, 'pod_contract_sandbox-twice_0', pod.id),
+    )
   },
 
   'refuses a handler that it does not have': async ({ client }, signal) => {
     const config = { metadata: { name: 'pod', namespace: 'contract', uid: 'handler', attempt: 0 } }
     await assert.rejects(client.runPodSandbox({ config, runtimeHandler: 'none' }, signal), {
       code: 'Unknown',
-      detail: 'failed to get sandbox runtime: no runtime for "none" is configured',
+      detail: /: no runtime for "none" is configured$/,
     })
   },
 

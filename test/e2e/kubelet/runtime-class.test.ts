@@ -46,9 +46,13 @@ describe('a runtime class', () => {
   test('whose handler the runtime does not have says so', async () => {
     const { make, events } = await makeSandbox({ find: () => ({ kind: 'found', value: { handler: 'vm' } }) })
     await assert.rejects(make(), SandboxError)
-    assert.deepEqual(events, [
-      'Warning FailedCreatePodSandBox Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "vm" is configured',
-    ])
+    const [event = '', ...more] = events
+    assert.match(
+      event,
+      /^Warning FailedCreatePodSandBox Failed to create pod sandbox: rpc error: code = Unknown desc = /,
+    )
+    assert.match(event, /: no runtime for "vm" is configured$/)
+    assert.deepEqual(more, [])
   })
 
   test('keeps a pod pending on a node without an API server, which says so', async () => {

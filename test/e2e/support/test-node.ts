@@ -2,12 +2,16 @@ import { readdir, readFile } from 'node:fs/promises'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { createCriClient } from '../../../src/protocols/cri/cri-client.ts'
 import type { CriClient } from '../../../src/protocols/cri/cri-client.ts'
+import { fetchRuntimeStatus } from '../../../src/protocols/cri/runtime-status.ts'
+import { fetchRuntimeVersion } from '../../../src/protocols/cri/runtime-version.ts'
+import { toRuntimeFeatures } from '../../../src/protocols/cri/to-runtime-features.ts'
 import { ContainerState } from '../../../src/protocols/cri/generated/runtime-v1.ts'
 import type { Container, ContainerStatus } from '../../../src/protocols/cri/generated/runtime-v1.ts'
 import { PAUSE_IMAGES } from '../../../src/protocols/docker/pause-images.ts'
 import { createDockerClient } from '../../../src/protocols/docker/docker-client.ts'
 import { dockerFiles } from '../../../src/system/directories/docker-files.ts'
 import type { Pod } from '../../../src/model/pod/pod.ts'
+import type { RuntimeFeatures } from '../../../src/model/pod/runtime-features.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
 import type { AgentOptions, LabAgent } from '../lab/lab-agent.ts'
@@ -105,6 +109,12 @@ export class TestNode implements AsyncDisposable {
 
   async running(name?: string): Promise<readonly Container[]> {
     return (await this.containers(name)).filter(({ state }) => state === ContainerState.CONTAINER_RUNNING)
+  }
+
+  /** What the runtime says that it can do. */
+  async features(): Promise<RuntimeFeatures> {
+    const status = await fetchRuntimeStatus(this.runtime, never)
+    return toRuntimeFeatures(status, await fetchRuntimeVersion(this.runtime, never))
   }
 
   /** Status and pid, as the lab counts pids, of a container. */
