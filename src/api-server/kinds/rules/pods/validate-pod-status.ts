@@ -12,7 +12,7 @@ export function validatePodStatus(pod: Pod, before: Pod): readonly Violation[] {
   const { podIP, podIPs, hostIP, hostIPs, containerStatuses = [] } = pod.status ?? {}
   validateAddresses(STATUS.child('podIPs'), podIP, podIPs, problems)
   validateAddresses(STATUS.child('hostIPs'), hostIP, hostIPs, problems)
-  if (pod.spec?.restartPolicy === 'Always') return problems.violations
+  if (pod.spec?.restartPolicy === 'Always' || mayRestartAll(pod)) return problems.violations
   const old = new Map((before.status?.containerStatuses ?? []).map((status) => [status.name, status]))
   for (const [index, status] of containerStatuses.entries()) {
     if (!isOver(old.get(status.name), pod) || status.state?.terminated !== undefined) continue
@@ -20,6 +20,12 @@ export function validatePodStatus(pod: Pod, before: Pod): readonly Violation[] {
     problems.forbidden(path, 'a container that has ended and may not be restarted stays so')
   }
   return problems.violations
+}
+
+/** Whether the end of one container restarts all, whatever their own policy is. */
+function mayRestartAll({ spec }: Pod): boolean {
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
+  return containers.some((each) => each.restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'))
 }
 
 function isOver(status: ContainerStatus | undefined, { spec }: Pod): boolean {
