@@ -15,7 +15,7 @@ export const clusterGroups: readonly TestGroup[] = [
   { name: 'contract', globs: ['test/contract/api-server/*.test.ts'], processes: 1, timeoutMs: 120_000 },
   {
     name: 'cluster',
-    globs: ['test/e2e/cluster/*.test.ts', 'test/e2e/standalone/kubectl-streams.test.ts'],
+    globs: ['test/e2e/cluster/*.test.ts'],
     processes: 1,
     timeoutMs: 300_000,
     confirm: true,
