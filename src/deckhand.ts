@@ -6,6 +6,7 @@ import { systemClock } from './base/async/clock.ts'
 import { hostname } from 'node:os'
 import { readBytes } from './system/files/state/state-folder.ts'
 import { openClient } from './standalone/node/open-client.ts'
+import { runNodeControllers } from './standalone/node/run-node-controllers.ts'
 import { runNodeScheduler } from './standalone/node/run-node-scheduler.ts'
 import { serveApi } from './standalone/node/serve-api.ts'
 import { parseArguments } from './standalone/arguments.ts'
@@ -87,6 +88,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
           isDocker: async (endpoint, s) => (await askSpeaker(endpoint.replace('unix://', ''), s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
           runScheduler: (scheduler, s) => runNodeScheduler({ ...scheduler, random }, s),
+          runControllers: (controllers, s) => runNodeControllers(random, controllers, s),
           openClient: openOwnClient,
         },
         command.options,

@@ -1,3 +1,14 @@
+// What the controller of a kind of workload may import: not those of the others.
+const workloadLayers = [
+  'base',
+  'model',
+  'protocols/kube-api',
+  'controllers/engine',
+  'controllers/claims',
+  'controllers/pods',
+  'controllers/revisions',
+]
+
 /**
  * The folders of src in reading order, shelf by shelf, and what each may import besides itself: a whole shelf ("base") or one of its
  * folders ("system/files"). A folder lists only what stands above it, so the table has no cycle. The two programs directly in src may
@@ -219,6 +230,30 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   agent: ['base', 'model', 'metrics', 'system', 'protocols', 'pods', 'node', 'serving'],
   'controllers/scheduler': ['base', 'model', 'protocols/kube-api'],
+  'controllers/engine': ['base', 'model', 'protocols/kube-api'],
+  'controllers/claims': ['base', 'model', 'protocols/kube-api', 'controllers/engine'],
+  'controllers/pods': ['base', 'model', 'protocols/kube-api', 'controllers/engine'],
+  'controllers/revisions': ['base', 'model', 'protocols/kube-api', 'controllers/engine', 'controllers/claims'],
+  'controllers/replica-sets': workloadLayers,
+  'controllers/deployments': workloadLayers,
+  'controllers/daemon-sets': workloadLayers,
+  'controllers/stateful-sets': workloadLayers,
+  'controllers/jobs': workloadLayers,
+  'controllers/cron-jobs': workloadLayers,
+  'controllers/disruption-budgets': workloadLayers,
+  'controllers/composition': [
+    'base',
+    'model',
+    'protocols/kube-api',
+    'controllers/engine',
+    'controllers/replica-sets',
+    'controllers/deployments',
+    'controllers/daemon-sets',
+    'controllers/stateful-sets',
+    'controllers/jobs',
+    'controllers/cron-jobs',
+    'controllers/disruption-budgets',
+  ],
   'api-server': ['base', 'model', 'system/files', 'protocols/streams', 'protocols/x509'],
   standalone: [
     'base',

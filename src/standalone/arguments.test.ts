@@ -13,6 +13,7 @@ const up: UpOptions = {
   kubelet: undefined,
   cgroupRoot: undefined,
   ports: { kubernetes: 6443, agent: 10250, healthz: 10248 },
+  without: [],
 }
 
 const detach = { state: '/var/lib/deckhand', waitMs: undefined, isApplying: false }
@@ -59,6 +60,7 @@ describe('parseArguments()', () => {
     ],
     ['up --runtime unix:///run/c.sock', { kind: 'up', options: { ...up, runtime: 'unix:///run/c.sock' } }],
     ['up --kubelet bin/kubelet', { kind: 'up', options: { ...up, kubelet: '/home/me/bin/kubelet' } }],
+    ['up --without deployments', { kind: 'up', options: { ...up, without: ['deployments'] } }],
     ['up --cgroup-root /a/b', { kind: 'up', options: { ...up, cgroupRoot: '/a/b' } }],
     [
       'up --api-port 7 --port 1 --healthz-port 65535',
@@ -91,6 +93,7 @@ describe('parseArguments()', () => {
     ['up now', /^Cannot read the arguments: /],
     ['up --purge', /^Cannot read the arguments: .*--purge/],
     ['status --runtime x', /^Cannot read the arguments: /],
+    ['up --without deployments,cats', /^Cannot use --without "cats": expected deployments/],
     ['up --port 0', /^Cannot use --port "0": expected a number from 1 to 65535/],
     ['up --healthz-port 65536', /^Cannot use --healthz-port/],
     ['up --oci-runtime ./crun', /^Cannot use --oci-runtime "\.\/crun": expected a name such as crun/],

@@ -4,6 +4,7 @@ import { exitCodes, NodeError } from './node/node-error.ts'
 import type { DetachOptions } from './detach.ts'
 import { LOGGED_PARTS } from './logs.ts'
 import type { LogsOptions } from './logs.ts'
+import { SWITCHABLE_PARTS } from './node/switchable-parts.ts'
 import type { ShutdownOptions } from './shutdown.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 
@@ -30,6 +31,8 @@ export interface UpOptions {
   readonly kubelet: string | undefined
   readonly cgroupRoot: string | undefined
   readonly ports: NodePorts
+  /** Parts that are switched off. */
+  readonly without: readonly string[]
 }
 
 /** What the command line asks for. */
@@ -173,6 +176,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     'api-port': text,
     port: text,
     'healthz-port': text,
+    without: text,
   })
   const path = (value: string | undefined) => (value === undefined ? undefined : resolve(folder, value))
   return {
@@ -188,6 +192,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
       agent: parsePort('port', values.port ?? '10250'),
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },
+    without: parseParts(values.without),
   }
 }
 
@@ -227,6 +232,13 @@ function parseOciRuntime(value: string | undefined, runtime: string | undefined)
     throw wrong('Cannot use --oci-runtime with --runtime: that runtime has its own; expected one of the two')
   if (/^[\w.-]+$/.test(value) || isAbsolute(value)) return value
   throw wrong(`Cannot use --oci-runtime "${value}": expected a name such as crun, or a path such as /usr/bin/crun`)
+}
+
+function parseParts(value = ''): readonly string[] {
+  const parts = value.split(',').filter(Boolean)
+  const unknown = parts.find((part) => !Object.hasOwn(SWITCHABLE_PARTS, part))
+  if (unknown === undefined) return parts
+  throw wrong(`Cannot use --without "${unknown}": expected ${Object.keys(SWITCHABLE_PARTS).join(', ')}`)
 }
 
 function parseCgroupRoot(value: string | undefined): string | undefined {

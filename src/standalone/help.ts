@@ -22,6 +22,9 @@ const UP_OPTIONS = `${STATE}
   --oci-runtime PROGRAM   what the private containerd runs containers with (runc, or crun where only that is
                           installed)
   --kubelet PATH          run this kubelet as the agent; without it our own
+  --without PART,...      leave parts out: deployments (with their replica sets), daemonsets,
+                          statefulsets, jobs (with cron jobs), budgets (of disruptions). Their objects are refused then, and those that are
+                          there stay as they are
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --api-port N            the Kubernetes API, on loopback (6443)
   --port N                the agent's own API, on loopback (10250)

@@ -73,9 +73,12 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     })
   } else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
-  await startNodeApi(deps, { layout, record }, group)
+  const { without } = options
+  await startNodeApi(deps, { layout, record, without }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
   group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
+  const controllers = { kubeconfig: layout.adminKubeconfig, nodeName, without, logFile: layout.controllersLog }
+  group.run('controllers', (s) => deps.runControllers(controllers, s))
   cleanup.defer(() => leaveAgent(deps, { layout, nodeName, isUp }))
   const kubelet = options.kubelet ?? deps.ownKubelet
   const agent = await startAgent(deps, { layout, nodeName }, kubelet)

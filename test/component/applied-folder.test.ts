@@ -101,7 +101,7 @@ describe('runAppliedFolder()', () => {
   test('is not held up by bad neighbours, and says once what is wrong with each', async (t) => {
     const node = await setUp(t)
     node.write('bad.yaml', 'apiVersion: v1\nkind: [\n')
-    node.write('deployment.yaml', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n')
+    node.write('deployment.yaml', 'apiVersion: apps/v1\nkind: Nothing\nmetadata: {name: d}\n')
     node.write('good.yaml', map('good', '1'))
     node.write('later.yaml', map('good', '2'))
     await until(async () => (await node.value('good')) === '1')
@@ -113,7 +113,7 @@ describe('runAppliedFolder()', () => {
     assert.equal(node.said.filter((line) => /^Cannot apply ".*bad\.yaml": line \d/.test(line)).length, 1)
     assert.equal(
       node.said.filter((line) =>
-        /^Cannot apply Deployment d of ".*\/deployment.yaml": the API has no Deployment in apps\/v1$/.test(line),
+        /^Cannot apply Nothing d of ".*\/deployment.yaml": the API has no Nothing in apps\/v1$/.test(line),
       ).length,
       1,
     )

@@ -3,7 +3,7 @@ import { featuresToUpdate } from '../../model/resources/required-features.ts'
 import { forbidden, invalid } from '../api-error.ts'
 import { isChangeOf } from '../lifecycle/change-set.ts'
 import type { Change } from '../lifecycle/change-set.ts'
-import { sameValue } from '../kinds/same-value.ts'
+import { sameValue } from '../../base/document/same-value.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 
 const HOST_NETWORK = FieldPath.root.child('spec').child('hostNetwork')

@@ -4,11 +4,13 @@ import type { ApiObject } from '../store/api-object.ts'
 import { metricsDefinition } from '../metrics/metrics-resources.ts'
 import { resourceClaimColumns, resourceSliceColumns } from './columns/device-columns.ts'
 import { eventColumns } from './columns/event-columns.ts'
+import * as jobColumns from './columns/job-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
 import * as columns from './columns/other-columns.ts'
 import { podColumns } from './columns/pod-columns.ts'
 import { endpointsColumns, serviceColumns } from './columns/service-columns.ts'
 import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns/volume-columns.ts'
+import * as workloadColumns from './columns/workload-columns.ts'
 import type { Resource, SubresourcePath } from './resource.ts'
 import { approval, certificateSigningRequestRules, trustBundleRules } from './rules/certificate-rules.ts'
 import { csiNodeRules } from './rules/csi-node-rules.ts'
@@ -24,6 +26,15 @@ import { binding, ephemeralContainers, eviction } from './rules/pods/pod-subreso
 import { endpointsRules } from './rules/endpoints-rules.ts'
 import { serviceRules } from './rules/service-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
+import { cronJobRules } from './rules/workloads/cron-job-rules.ts'
+import { daemonSetRules } from './rules/workloads/daemon-set-rules.ts'
+import { deploymentRules } from './rules/workloads/deployment-rules.ts'
+import { disruptionBudgetRules } from './rules/workloads/disruption-budget-rules.ts'
+import { jobRules } from './rules/workloads/job-rules.ts'
+import { replicaSetRules } from './rules/workloads/replica-set-rules.ts'
+import { controllerRevisionRules } from './rules/workloads/revision-rules.ts'
+import { scale } from './rules/workloads/scale-subresource.ts'
+import { statefulSetRules } from './rules/workloads/stateful-set-rules.ts'
 import type { ObjectIn, ObjectNamed } from './stored-types.ts'
 import { nameAndAge } from './table-columns.ts'
 
@@ -67,6 +78,7 @@ function define(storage: string, definition: Definition<ApiObject, ApiObject>): 
     storage,
     nameRule: dnsSubdomain,
     hasGeneration: false,
+    countsAnnotations: false,
     createsOnUpdate: false,
     updatesUnconditionally: true,
     answersDeleted: false,
@@ -279,6 +291,87 @@ const others: readonly Resource[] = [
   }),
 ]
 
+/** Kinds that controllers act on (src/controllers); one without a controller is not served. */
+const workloads: readonly Resource[] = [
+  define('controllerrevisions.apps', {
+    kind: 'ControllerRevision',
+    isNamespaced: true,
+    columns: workloadColumns.controllerRevisionColumns,
+    rules: controllerRevisionRules,
+  }),
+  define('daemonsets.apps', {
+    kind: 'DaemonSet',
+    shortNames: ['ds'],
+    categories: ['all'],
+    isNamespaced: true,
+    hasGeneration: true,
+    subresources: [status],
+    columns: workloadColumns.daemonSetColumns,
+    rules: daemonSetRules,
+  }),
+  define('deployments.apps', {
+    kind: 'Deployment',
+    shortNames: ['deploy'],
+    categories: ['all'],
+    isNamespaced: true,
+    hasGeneration: true,
+    countsAnnotations: true,
+    subresources: [scale, status],
+    columns: workloadColumns.deploymentColumns,
+    rules: deploymentRules,
+  }),
+  define('replicasets.apps', {
+    kind: 'ReplicaSet',
+    shortNames: ['rs'],
+    categories: ['all'],
+    isNamespaced: true,
+    hasGeneration: true,
+    subresources: [scale, status],
+    selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
+    columns: workloadColumns.replicaSetColumns,
+    rules: replicaSetRules,
+  }),
+  define('statefulsets.apps', {
+    kind: 'StatefulSet',
+    shortNames: ['sts'],
+    categories: ['all'],
+    isNamespaced: true,
+    hasGeneration: true,
+    subresources: [scale, status],
+    columns: workloadColumns.statefulSetColumns,
+    rules: statefulSetRules,
+  }),
+  define('poddisruptionbudgets.policy', {
+    kind: 'PodDisruptionBudget',
+    shortNames: ['pdb'],
+    isNamespaced: true,
+    hasGeneration: true,
+    subresources: [status],
+    columns: workloadColumns.disruptionBudgetColumns,
+    rules: disruptionBudgetRules,
+  }),
+  define('cronjobs.batch', {
+    kind: 'CronJob',
+    shortNames: ['cj'],
+    categories: ['all'],
+    isNamespaced: true,
+    hasGeneration: true,
+    subresources: [status],
+    columns: jobColumns.cronJobColumns,
+    rules: cronJobRules,
+  }),
+  define('jobs.batch', {
+    kind: 'Job',
+    categories: ['all'],
+    isNamespaced: true,
+    hasGeneration: true,
+    subresources: [status],
+    selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
+    columns: jobColumns.jobColumns,
+    rules: jobRules,
+  }),
+]
+
 /** Kinds that are asked and answered, never stored. */
 const reviews: readonly Resource[] = [
   define('selfsubjectreviews.authentication.k8s.io', { kind: 'SelfSubjectReview', verbs: ['create'] }),
@@ -300,7 +393,7 @@ const metrics: readonly Resource[] = [
 ]
 
 /** Every resource of the API; reading this file shows all that is served. */
-export const allResources: readonly Resource[] = [...core, ...reviews, ...others, ...metrics]
+export const allResources: readonly Resource[] = [...core, ...reviews, ...workloads, ...others, ...metrics]
 
 /** What lies encrypted on the disk. */
 export const SEALED_RESOURCES: readonly string[] = ['secrets']

@@ -34,6 +34,8 @@ export interface ResourceRules<T extends ApiObject = ApiObject> {
   readonly prepareCreate?: (object: T, context: RequestContext) => T
   /** What the server decides about a changed one. */
   readonly prepareUpdate?: (object: T, before: T, context: RequestContext) => T
+  /** Whether what an object owns stays when its deletion does not say what becomes of it; it goes too when absent. */
+  readonly orphansDependents?: boolean
   /** How long a deleted object stays for its graceful end, when a deletion asks for some seconds or none are given; absent: 0. */
   readonly gracePeriodSeconds?: (object: T, asked: Int64 | undefined) => Int64
   /** What the server decides about a changed status. */
@@ -65,6 +67,11 @@ export interface SubresourcePath {
 export interface Subresource<T extends ApiObject = ApiObject> extends SubresourcePath {
   /** For those that are read and written like the object: what of the new object counts. */
   readonly merge?: (object: T, before: T, context: RequestContext) => T
+  /** For those that show the object as another kind: to that kind, and a change of that kind as a change of the object. */
+  readonly convert?: {
+    readonly fromObject: (object: T) => ApiObject
+    readonly toObject: (sent: ApiObject, before: T) => ApiObject
+  }
   readonly validate?: (object: T, before: T) => readonly Violation[]
 }
 
@@ -93,6 +100,8 @@ export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject =
   readonly nameRule: NameRule
   /** Whether metadata.generation counts the changes of the spec. */
   readonly hasGeneration: boolean
+  /** Whether it counts those of annotations too. */
+  readonly countsAnnotations: boolean
   /** Whether a PUT creates an object that does not exist. */
   readonly createsOnUpdate: boolean
   /** Whether a PUT without a version overwrites any version. */

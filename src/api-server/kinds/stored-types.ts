@@ -21,17 +21,25 @@ interface StoredTypes {
   readonly services: core.Service
   readonly 'certificatesigningrequests.certificates.k8s.io': groups.CertificateSigningRequest
   readonly 'clustertrustbundles.certificates.k8s.io': groups.ClusterTrustBundle
+  readonly 'controllerrevisions.apps': groups.ControllerRevision
+  readonly 'cronjobs.batch': groups.CronJob
   readonly 'csidrivers.storage.k8s.io': groups.CSIDriver
   readonly 'csinodes.storage.k8s.io': groups.CSINode
+  readonly 'daemonsets.apps': groups.DaemonSet
+  readonly 'deployments.apps': groups.Deployment
   readonly 'deviceclasses.resource.k8s.io': groups.DeviceClass
+  readonly 'jobs.batch': groups.Job
   readonly 'leases.coordination.k8s.io': groups.Lease
   readonly 'nodes.metrics.k8s.io': MetricsObject
   readonly 'pods.metrics.k8s.io': MetricsObject
+  readonly 'poddisruptionbudgets.policy': groups.PodDisruptionBudget
   readonly 'priorityclasses.scheduling.k8s.io': groups.PriorityClass
+  readonly 'replicasets.apps': groups.ReplicaSet
   readonly 'resourceclaims.resource.k8s.io': groups.ResourceResourceClaim
   readonly 'resourceclaimtemplates.resource.k8s.io': groups.ResourceClaimTemplate
   readonly 'resourceslices.resource.k8s.io': groups.ResourceSlice
   readonly 'runtimeclasses.node.k8s.io': groups.RuntimeClass
+  readonly 'statefulsets.apps': groups.StatefulSet
   readonly 'volumeattachments.storage.k8s.io': groups.VolumeAttachment
 }
 

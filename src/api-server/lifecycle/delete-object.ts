@@ -1,4 +1,5 @@
 import type { DeleteOptions } from '../../model/generated/core-v1.ts'
+import { sameValue } from '../../base/document/same-value.ts'
 import { conflict, forbidden } from '../api-error.ts'
 import { asStored } from '../kinds/object-reader.ts'
 import type { Resource } from '../kinds/resource.ts'
@@ -34,18 +35,21 @@ export function deleteObject(
     const why = 'this is a system priority class and cannot be deleted'
     throw forbidden(namedIn(resource, before.metadata.name ?? ''), why)
   }
-  const finalizers = finalizersOf(changes, before, options)
+  const finalizers = finalizersOf(changes, resource, before, options)
   const grace = resource.rules.gracePeriodSeconds?.(before, options.gracePeriodSeconds) ?? 0
   const key = keyOf(resource, before)
   if (grace === 0 && finalizers.length === 0) return changes.remove(key) ?? before
   const { deletionTimestamp, deletionGracePeriodSeconds: old = 0, generation } = before.metadata
-  // A second deletion may only hasten the first.
-  if (deletionTimestamp !== undefined && grace >= old) return before
+  // A second deletion may only hasten the first, or say something else about the dependents.
+  const hasOthers = !sameValue(finalizers, before.metadata.finalizers ?? [])
+  if (deletionTimestamp !== undefined && grace >= old && !hasOthers) return before
   const metadata = {
     ...before.metadata,
-    deletionTimestamp: toApiTime(changes.info.now + toSeconds(grace) * 1000),
-    deletionGracePeriodSeconds: grace,
-    ...(finalizers.length > 0 && { finalizers }),
+    ...((deletionTimestamp === undefined || grace < old) && {
+      deletionTimestamp: toApiTime(changes.info.now + toSeconds(grace) * 1000),
+      deletionGracePeriodSeconds: grace,
+    }),
+    finalizers: finalizers.length > 0 ? finalizers : undefined,
     ...(resource.hasGeneration && deletionTimestamp === undefined && { generation: Number(generation ?? 0) + 1 }),
   }
   return changes.put(key, { ...before, metadata })
@@ -55,13 +59,28 @@ function isSystemClass({ storage }: Resource, { metadata }: ApiObject): boolean 
   return storage === 'priorityclasses.scheduling.k8s.io' && Object.hasOwn(SYSTEM_PRIORITIES, metadata.name ?? '')
 }
 
-/** Those that the object has, and one for the way its dependents are to be treated, if it has any. */
-function finalizersOf(changes: ChangeSet, { metadata }: ApiObject, options: DeleteOptions): readonly string[] {
+/** Those that the object has, with the one for the way its dependents are to be treated, if it has any, in place of another such one. */
+function finalizersOf(
+  changes: ChangeSet,
+  { rules }: Resource,
+  { metadata }: ApiObject,
+  options: DeleteOptions,
+): readonly string[] {
   const present = metadata.finalizers ?? []
-  const policy = options.propagationPolicy ?? (options.orphanDependents === true ? 'Orphan' : 'Background')
+  const policy = policyOf(options, present) ?? (rules.orphansDependents === true ? 'Orphan' : 'Background')
+  const others = present.filter((each) => each !== FOREGROUND_FINALIZER && each !== ORPHAN_FINALIZER)
   const added = policy === 'Orphan' ? ORPHAN_FINALIZER : policy === 'Foreground' ? FOREGROUND_FINALIZER : undefined
-  if (added === undefined || present.includes(added)) return present
-  return changes.view.ownedBy(metadata.uid ?? '').length === 0 ? present : [...present, added]
+  if (added === undefined) return others
+  if (present.includes(added)) return [...others, added]
+  return changes.view.ownedBy(metadata.uid ?? '').length === 0 ? others : [...others, added]
+}
+
+/** What the request says, else what an earlier one did. */
+function policyOf({ propagationPolicy, orphanDependents }: DeleteOptions, present: readonly string[]) {
+  if (propagationPolicy !== undefined) return propagationPolicy
+  if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
+  if (present.includes(ORPHAN_FINALIZER)) return 'Orphan'
+  return present.includes(FOREGROUND_FINALIZER) ? 'Foreground' : undefined
 }
 
 function checkPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {

@@ -1,51 +1,88 @@
-import type { OwnerReference } from '../../model/generated/core-v1.ts'
+import { sameValue } from '../../base/document/same-value.ts'
+import type { DeleteOptions, OwnerReference } from '../../model/generated/core-v1.ts'
 import { allResources, resourceOfStorage } from '../kinds/all-resources.ts'
 import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import { removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './delete-object.ts'
 
-/** What a deletion means for those that are owned: they go too, go first, or are let free. */
+/** What a change means for those that are owned: they go too, go first, or are let free. What has only owners that are gone goes as well. */
 export function followOwners(changes: ChangeSet, { key, before, after }: Change): void {
   if (after === undefined) {
     if (before === undefined) return
-    deleteOwned(changes, before)
+    for (const owned of changes.view.ownedBy(before.metadata.uid ?? '')) collect(changes, owned.key)
     for (const reference of before.metadata.ownerReferences ?? []) releaseOwner(changes, reference, key.namespace)
     return
   }
-  if (after.metadata.deletionTimestamp === undefined || before?.metadata.deletionTimestamp !== undefined) return
-  if (after.metadata.finalizers?.includes(ORPHAN_FINALIZER)) {
-    for (const owned of changes.view.ownedBy(after.metadata.uid ?? '')) disown(changes, owned, after)
+  const { ownerReferences = [] } = after.metadata
+  if (!sameValue(ownerReferences, before?.metadata.ownerReferences ?? [])) {
+    for (const reference of before?.metadata.ownerReferences ?? []) releaseOwner(changes, reference, key.namespace)
+    // What is only being created has been seen by no kubelet, so nothing of it has to be ended.
+    if (ownerReferences.length > 0) collect(changes, key, before === undefined ? { gracePeriodSeconds: 0 } : {})
+  }
+  if (after.metadata.deletionTimestamp === undefined) return
+  const wanted = policyOf(after)
+  if (wanted === undefined || (before?.metadata.deletionTimestamp !== undefined && wanted === policyOf(before))) return
+  if (wanted === ORPHAN_FINALIZER) {
+    for (const owned of changes.view.ownedBy(after.metadata.uid ?? ''))
+      disown(changes, owned, new Set([after.metadata.uid ?? '']))
     removeFinalizer(changes, key, ORPHAN_FINALIZER)
-  } else if (after.metadata.finalizers?.includes(FOREGROUND_FINALIZER)) {
-    deleteOwned(changes, after)
+  } else {
+    for (const owned of changes.view.ownedBy(after.metadata.uid ?? '')) collect(changes, owned.key)
     if (countBlockers(changes, after.metadata.uid ?? '') === 0) removeFinalizer(changes, key, FOREGROUND_FINALIZER)
   }
 }
 
-/** Deletes those that have no other owner left. */
-function deleteOwned(changes: ChangeSet, owner: ApiObject): void {
-  for (const owned of changes.view.ownedBy(owner.metadata.uid ?? '')) {
-    const resource = resourceOfStorage(owned.key.resource)
-    if ((owned.object.metadata.ownerReferences?.length ?? 0) > 1) disown(changes, owned, owner)
-    else if (resource !== undefined) deleteObject(changes, resource, owned, {})
-  }
+function policyOf({ metadata }: ApiObject): string | undefined {
+  return [ORPHAN_FINALIZER, FOREGROUND_FINALIZER].find((each) => metadata.finalizers?.includes(each))
 }
 
-function disown(changes: ChangeSet, owned: { key: StoreKey; object: ApiObject }, owner: ApiObject): void {
-  const ownerReferences = owned.object.metadata.ownerReferences?.filter(({ uid }) => uid !== owner.metadata.uid)
+/** Deletes an object whose owners are all gone or wait for it to go; one that has others loses the references to those. */
+function collect(changes: ChangeSet, key: StoreKey, options: DeleteOptions = {}): void {
+  const stored = changes.get(key)
+  const resource = resourceOfStorage(key.resource)
+  if (stored === undefined || resource === undefined) return
+  const { ownerReferences = [], deletionTimestamp, uid = '' } = stored.object.metadata
+  const states = ownerReferences.map((reference) => ({ reference, state: stateOf(changes, reference, key.namespace) }))
+  const leaving = states.filter(({ state }) => state !== 'solid').map(({ reference }) => reference.uid)
+  if (leaving.length === 0) return
+  if (leaving.length < ownerReferences.length) return disown(changes, stored, new Set(leaving))
+  if (deletionTimestamp !== undefined) return
+  const isFirst = states.some(({ state }) => state === 'waiting') && changes.view.ownedBy(uid).length > 0
+  deleteObject(changes, resource, stored, isFirst ? { ...options, propagationPolicy: 'Foreground' } : options)
+}
+
+/** Whether an owner holds what it owns, waits for it to go, or is gone itself. One of an unknown kind holds: others may know it. */
+function stateOf(changes: ChangeSet, reference: OwnerReference, namespace: string): 'solid' | 'waiting' | 'gone' {
+  const key = keyOfOwner(reference, namespace)
+  if (key === undefined) return 'solid'
+  const owner = changes.get(key)?.object
+  if (owner?.metadata.uid !== reference.uid) return 'gone'
+  const isWaiting = owner.metadata.deletionTimestamp !== undefined && policyOf(owner) === FOREGROUND_FINALIZER
+  return isWaiting ? 'waiting' : 'solid'
+}
+
+function disown(changes: ChangeSet, owned: { key: StoreKey; object: ApiObject }, owners: ReadonlySet<string>): void {
+  const ownerReferences = owned.object.metadata.ownerReferences?.filter(({ uid }) => !owners.has(uid))
   changes.put(owned.key, { ...owned.object, metadata: { ...owned.object.metadata, ownerReferences } })
 }
 
 /** Lets an owner go that waited for the last of its own. */
 function releaseOwner(changes: ChangeSet, reference: OwnerReference, namespace: string): void {
-  const group = reference.apiVersion.includes('/') ? (reference.apiVersion.split('/')[0] ?? '') : ''
-  const resource = allResources.find((each) => each.group === group && each.kind === reference.kind)
-  if (resource === undefined) return
-  const key = { resource: resource.storage, namespace: resource.isNamespaced ? namespace : '', name: reference.name }
+  const key = keyOfOwner(reference, namespace)
+  if (key === undefined) return
   const owner = changes.get(key)?.object
   if (owner?.metadata.uid !== reference.uid || countBlockers(changes, reference.uid) > 0) return
   if (owner.metadata.deletionTimestamp !== undefined) removeFinalizer(changes, key, FOREGROUND_FINALIZER)
+}
+
+/** Where an owner is stored; an owner is in the namespace of what it owns, or in none. */
+function keyOfOwner({ apiVersion, kind, name }: OwnerReference, namespace: string): StoreKey | undefined {
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const resource = allResources.find((each) => each.group === group && each.kind === kind && each.convert === undefined)
+  // What belongs to no namespace cannot have an owner in one: it is not collected.
+  if (resource === undefined || (resource.isNamespaced && namespace === '')) return undefined
+  return { resource: resource.storage, namespace: resource.isNamespaced ? namespace : '', name }
 }
 
 function countBlockers(changes: ChangeSet, uid: string): number {

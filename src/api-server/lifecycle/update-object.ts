@@ -3,7 +3,7 @@ import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { conflict, invalid, notFound } from '../api-error.ts'
 import type { Resource, Subresource } from '../kinds/resource.ts'
-import { sameValue } from '../kinds/same-value.ts'
+import { sameValue } from '../../base/document/same-value.ts'
 import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import { keyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -25,7 +25,7 @@ export function updateObject(changes: ChangeSet, resource: Resource, update: Obj
   if (before === undefined) throw notFound(namedIn(resource, update.key.name))
   const sent = update.change(before)
   checkPreconditions(resource, sent, before)
-  const object = counted(resource, computeNext(changes, resource, update, sent, before), before)
+  const object = counted(resource, update, computeNext(changes, resource, update, sent, before), before)
   failIfInvalid(resource, object, violationsOf(resource, update.subresource, object, before))
   if (sameValue(object, before)) return before
   return changes.put(keyOf(resource, object), object)
@@ -82,8 +82,12 @@ function mergeMeta(sent: ObjectMeta, before: ObjectMeta): ObjectMeta {
   return { ...before, labels, annotations, finalizers, ownerReferences, generateName }
 }
 
-function counted(resource: Resource, object: ApiObject, before: ApiObject): ApiObject {
-  if (!resource.hasGeneration || sameValue(object.spec, before.spec)) return object
+function counted(resource: Resource, { subresource }: ObjectUpdate, object: ApiObject, before: ApiObject): ApiObject {
+  const areAnnotationsCounted = resource.countsAnnotations && subresource === undefined
+  const isSame =
+    sameValue(object.spec, before.spec) &&
+    (!areAnnotationsCounted || sameValue(object.metadata.annotations ?? {}, before.metadata.annotations ?? {}))
+  if (!resource.hasGeneration || isSame) return object
   return { ...object, metadata: { ...object.metadata, generation: Number(before.metadata.generation ?? 0) + 1 } }
 }
 

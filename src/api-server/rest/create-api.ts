@@ -1,4 +1,4 @@
-import { ApiError, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
+import { ApiError, forbidden, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { StoreFullError } from '../store/store-errors.ts'
 import { METRICS_GROUP } from '../metrics/metrics-resources.ts'
@@ -91,6 +91,7 @@ async function handleResource(
   if (isReview(asked)) return await reviewVerb(deps, asked)
   if (resource.group === METRICS_GROUP) return await metricsVerb(deps, asked, signal)
   if (subresource?.isPassedOn === true) return await passVerb(deps.backends, asked, signal)
+  refuseIfSwitchedOff(deps, asked)
   switch (info.verb) {
     case 'get':
       return getVerb(deps, asked)
@@ -113,6 +114,16 @@ async function handleResource(
     default:
       throw methodNotAllowed()
   }
+}
+
+/** What nothing would act on is not taken. It can still be read and deleted. */
+function refuseIfSwitchedOff({ switchedOff }: ApiDeps, { info, resource }: ResourceRequest): void {
+  const part = switchedOff?.get(resource.storage)
+  if (part === undefined || !['create', 'update', 'patch'].includes(info.verb)) return
+  throw forbidden(
+    { group: resource.group, resource: resource.plural, name: info.name },
+    `this node runs without ${part} ("deckhand up --without ${part}"), so nothing would act on it`,
+  )
 }
 
 const REVIEW_GROUPS = ['authentication.k8s.io', 'authorization.k8s.io']

@@ -34,6 +34,7 @@ export interface PartsDeps {
   readonly kubeletTrust?: () => KubeletTrust
   readonly kubeletAddress?: string
   readonly staticPods?: StaticPods
+  readonly switchedOff?: ReadonlyMap<string, string>
   readonly version: string
   readonly clock: Clock
   readonly log: Logger

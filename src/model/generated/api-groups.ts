@@ -9,6 +9,510 @@ export interface Eviction {
   readonly metadata?: core.ObjectMeta | undefined
 }
 
+export interface ControllerRevision {
+  readonly apiVersion?: string | undefined
+  readonly data?: unknown | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly revision: core.Int64
+}
+
+export interface DaemonSet {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: DaemonSetSpec | undefined
+  readonly status?: DaemonSetStatus | undefined
+}
+
+export interface DaemonSetSpec {
+  readonly minReadySeconds?: number | undefined
+  readonly revisionHistoryLimit?: number | undefined
+  readonly selector: core.LabelSelector
+  readonly template: core.PodTemplateSpec
+  readonly updateStrategy?: DaemonSetUpdateStrategy | undefined
+}
+
+export interface DaemonSetUpdateStrategy {
+  readonly rollingUpdate?: RollingUpdateDaemonSet | undefined
+  readonly type?: string | undefined
+}
+
+export interface RollingUpdateDaemonSet {
+  readonly maxSurge?: number | string | undefined
+  readonly maxUnavailable?: number | string | undefined
+}
+
+export interface DaemonSetStatus {
+  readonly collisionCount?: number | undefined
+  readonly conditions?: readonly DaemonSetCondition[] | undefined
+  readonly currentNumberScheduled: number
+  readonly desiredNumberScheduled: number
+  readonly numberAvailable?: number | undefined
+  readonly numberMisscheduled: number
+  readonly numberReady: number
+  readonly numberUnavailable?: number | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+  readonly updatedNumberScheduled?: number | undefined
+}
+
+export interface DaemonSetCondition {
+  readonly lastTransitionTime?: string | undefined
+  readonly message?: string | undefined
+  readonly reason?: string | undefined
+  readonly status: string
+  readonly type: string
+}
+
+export interface Deployment {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: DeploymentSpec | undefined
+  readonly status?: DeploymentStatus | undefined
+}
+
+export interface DeploymentSpec {
+  readonly minReadySeconds?: number | undefined
+  readonly paused?: boolean | undefined
+  readonly progressDeadlineSeconds?: number | undefined
+  readonly replicas?: number | undefined
+  readonly revisionHistoryLimit?: number | undefined
+  readonly selector: core.LabelSelector
+  readonly strategy?: DeploymentStrategy | undefined
+  readonly template: core.PodTemplateSpec
+}
+
+export interface DeploymentStrategy {
+  readonly rollingUpdate?: RollingUpdateDeployment | undefined
+  readonly type?: string | undefined
+}
+
+export interface RollingUpdateDeployment {
+  readonly maxSurge?: number | string | undefined
+  readonly maxUnavailable?: number | string | undefined
+}
+
+export interface DeploymentStatus {
+  readonly availableReplicas?: number | undefined
+  readonly collisionCount?: number | undefined
+  readonly conditions?: readonly DeploymentCondition[] | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+  readonly readyReplicas?: number | undefined
+  readonly replicas?: number | undefined
+  readonly terminatingReplicas?: number | undefined
+  readonly unavailableReplicas?: number | undefined
+  readonly updatedReplicas?: number | undefined
+}
+
+export interface DeploymentCondition {
+  readonly lastTransitionTime?: string | undefined
+  readonly lastUpdateTime?: string | undefined
+  readonly message?: string | undefined
+  readonly reason?: string | undefined
+  readonly status: string
+  readonly type: string
+}
+
+export interface ReplicaSet {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: ReplicaSetSpec | undefined
+  readonly status?: ReplicaSetStatus | undefined
+}
+
+export interface ReplicaSetSpec {
+  readonly minReadySeconds?: number | undefined
+  readonly replicas?: number | undefined
+  readonly selector: core.LabelSelector
+  readonly template?: core.PodTemplateSpec | undefined
+}
+
+export interface ReplicaSetStatus {
+  readonly availableReplicas?: number | undefined
+  readonly conditions?: readonly ReplicaSetCondition[] | undefined
+  readonly fullyLabeledReplicas?: number | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+  readonly readyReplicas?: number | undefined
+  readonly replicas: number
+  readonly terminatingReplicas?: number | undefined
+}
+
+export interface ReplicaSetCondition {
+  readonly lastTransitionTime?: string | undefined
+  readonly message?: string | undefined
+  readonly reason?: string | undefined
+  readonly status: string
+  readonly type: string
+}
+
+export interface StatefulSet {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: StatefulSetSpec | undefined
+  readonly status?: StatefulSetStatus | undefined
+}
+
+export interface StatefulSetSpec {
+  readonly minReadySeconds?: number | undefined
+  readonly ordinals?: StatefulSetOrdinals | undefined
+  readonly persistentVolumeClaimRetentionPolicy?: StatefulSetPersistentVolumeClaimRetentionPolicy | undefined
+  readonly podManagementPolicy?: string | undefined
+  readonly replicas?: number | undefined
+  readonly revisionHistoryLimit?: number | undefined
+  readonly selector: core.LabelSelector
+  readonly serviceName?: string | undefined
+  readonly template: core.PodTemplateSpec
+  readonly updateStrategy?: StatefulSetUpdateStrategy | undefined
+  readonly volumeClaimTemplates?: readonly core.PersistentVolumeClaim[] | undefined
+}
+
+export interface StatefulSetOrdinals {
+  readonly start?: number | undefined
+}
+
+export interface StatefulSetPersistentVolumeClaimRetentionPolicy {
+  readonly whenDeleted?: string | undefined
+  readonly whenScaled?: string | undefined
+}
+
+export interface StatefulSetUpdateStrategy {
+  readonly rollingUpdate?: RollingUpdateStatefulSetStrategy | undefined
+  readonly type?: string | undefined
+}
+
+export interface RollingUpdateStatefulSetStrategy {
+  readonly maxUnavailable?: number | string | undefined
+  readonly partition?: number | undefined
+}
+
+export interface StatefulSetStatus {
+  readonly availableReplicas?: number | undefined
+  readonly collisionCount?: number | undefined
+  readonly conditions?: readonly StatefulSetCondition[] | undefined
+  readonly currentReplicas?: number | undefined
+  readonly currentRevision?: string | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+  readonly readyReplicas?: number | undefined
+  readonly replicas: number
+  readonly updateRevision?: string | undefined
+  readonly updatedReplicas?: number | undefined
+}
+
+export interface StatefulSetCondition {
+  readonly lastTransitionTime?: string | undefined
+  readonly message?: string | undefined
+  readonly reason?: string | undefined
+  readonly status: string
+  readonly type: string
+}
+
+export interface Scale {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: ScaleSpec | undefined
+  readonly status?: ScaleStatus | undefined
+}
+
+export interface ScaleSpec {
+  readonly replicas?: number | undefined
+}
+
+export interface ScaleStatus {
+  readonly replicas: number
+  readonly selector?: string | undefined
+}
+
+export interface HorizontalPodAutoscaler {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec: HorizontalPodAutoscalerSpec
+  readonly status?: HorizontalPodAutoscalerStatus | undefined
+}
+
+export interface HorizontalPodAutoscalerSpec {
+  readonly behavior?: HorizontalPodAutoscalerBehavior | undefined
+  readonly maxReplicas: number
+  readonly metrics?: readonly MetricSpec[] | undefined
+  readonly minReplicas?: number | undefined
+  readonly scaleTargetRef: CrossVersionObjectReference
+}
+
+export interface HorizontalPodAutoscalerBehavior {
+  readonly scaleDown?: HPAScalingRules | undefined
+  readonly scaleUp?: HPAScalingRules | undefined
+}
+
+export interface HPAScalingRules {
+  readonly policies?: readonly HPAScalingPolicy[] | undefined
+  readonly selectPolicy?: string | undefined
+  readonly stabilizationWindowSeconds?: number | undefined
+  readonly tolerance?: string | undefined
+}
+
+export interface HPAScalingPolicy {
+  readonly periodSeconds: number
+  readonly type: string
+  readonly value: number
+}
+
+export interface MetricSpec {
+  readonly containerResource?: ContainerResourceMetricSource | undefined
+  readonly external?: ExternalMetricSource | undefined
+  readonly object?: ObjectMetricSource | undefined
+  readonly pods?: PodsMetricSource | undefined
+  readonly resource?: ResourceMetricSource | undefined
+  readonly type: string
+}
+
+export interface ContainerResourceMetricSource {
+  readonly container: string
+  readonly name: string
+  readonly target: MetricTarget
+}
+
+export interface MetricTarget {
+  readonly averageUtilization?: number | undefined
+  readonly averageValue?: string | undefined
+  readonly type: string
+  readonly value?: string | undefined
+}
+
+export interface ExternalMetricSource {
+  readonly metric: MetricIdentifier
+  readonly target: MetricTarget
+}
+
+export interface MetricIdentifier {
+  readonly name: string
+  readonly selector?: core.LabelSelector | undefined
+}
+
+export interface ObjectMetricSource {
+  readonly describedObject: CrossVersionObjectReference
+  readonly metric: MetricIdentifier
+  readonly target: MetricTarget
+}
+
+export interface CrossVersionObjectReference {
+  readonly apiVersion?: string | undefined
+  readonly kind: string
+  readonly name: string
+}
+
+export interface PodsMetricSource {
+  readonly metric: MetricIdentifier
+  readonly target: MetricTarget
+}
+
+export interface ResourceMetricSource {
+  readonly name: string
+  readonly target: MetricTarget
+}
+
+export interface HorizontalPodAutoscalerStatus {
+  readonly conditions?: readonly HorizontalPodAutoscalerCondition[] | undefined
+  readonly currentMetrics?: readonly MetricStatus[] | undefined
+  readonly currentReplicas?: number | undefined
+  readonly desiredReplicas: number
+  readonly lastScaleTime?: string | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+}
+
+export interface HorizontalPodAutoscalerCondition {
+  readonly lastTransitionTime?: string | undefined
+  readonly message?: string | undefined
+  readonly reason?: string | undefined
+  readonly status: string
+  readonly type: string
+}
+
+export interface MetricStatus {
+  readonly containerResource?: ContainerResourceMetricStatus | undefined
+  readonly external?: ExternalMetricStatus | undefined
+  readonly object?: ObjectMetricStatus | undefined
+  readonly pods?: PodsMetricStatus | undefined
+  readonly resource?: ResourceMetricStatus | undefined
+  readonly type: string
+}
+
+export interface ContainerResourceMetricStatus {
+  readonly container: string
+  readonly current: MetricValueStatus
+  readonly name: string
+}
+
+export interface MetricValueStatus {
+  readonly averageUtilization?: number | undefined
+  readonly averageValue?: string | undefined
+  readonly value?: string | undefined
+}
+
+export interface ExternalMetricStatus {
+  readonly current: MetricValueStatus
+  readonly metric: MetricIdentifier
+}
+
+export interface ObjectMetricStatus {
+  readonly current: MetricValueStatus
+  readonly describedObject: CrossVersionObjectReference
+  readonly metric: MetricIdentifier
+}
+
+export interface PodsMetricStatus {
+  readonly current: MetricValueStatus
+  readonly metric: MetricIdentifier
+}
+
+export interface ResourceMetricStatus {
+  readonly current: MetricValueStatus
+  readonly name: string
+}
+
+export interface CronJob {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec: CronJobSpec
+  readonly status?: CronJobStatus | undefined
+}
+
+export interface CronJobSpec {
+  readonly concurrencyPolicy?: string | undefined
+  readonly failedJobsHistoryLimit?: number | undefined
+  readonly jobTemplate: JobTemplateSpec
+  readonly schedule: string
+  readonly startingDeadlineSeconds?: core.Int64 | undefined
+  readonly successfulJobsHistoryLimit?: number | undefined
+  readonly suspend?: boolean | undefined
+  readonly timeZone?: string | undefined
+}
+
+export interface JobTemplateSpec {
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: JobSpec | undefined
+}
+
+export interface JobSpec {
+  readonly activeDeadlineSeconds?: core.Int64 | undefined
+  readonly backoffLimit?: number | undefined
+  readonly backoffLimitPerIndex?: number | undefined
+  readonly completionMode?: string | undefined
+  readonly completions?: number | undefined
+  readonly managedBy?: string | undefined
+  readonly manualSelector?: boolean | undefined
+  readonly maxFailedIndexes?: number | undefined
+  readonly parallelism?: number | undefined
+  readonly podFailurePolicy?: PodFailurePolicy | undefined
+  readonly podReplacementPolicy?: string | undefined
+  readonly selector?: core.LabelSelector | undefined
+  readonly successPolicy?: SuccessPolicy | undefined
+  readonly suspend?: boolean | undefined
+  readonly template: core.PodTemplateSpec
+  readonly ttlSecondsAfterFinished?: number | undefined
+}
+
+export interface PodFailurePolicy {
+  readonly rules: readonly PodFailurePolicyRule[]
+}
+
+export interface PodFailurePolicyRule {
+  readonly action: string
+  readonly onExitCodes?: PodFailurePolicyOnExitCodesRequirement | undefined
+  readonly onPodConditions?: readonly PodFailurePolicyOnPodConditionsPattern[] | undefined
+}
+
+export interface PodFailurePolicyOnExitCodesRequirement {
+  readonly containerName?: string | undefined
+  readonly operator: string
+  readonly values: readonly number[]
+}
+
+export interface PodFailurePolicyOnPodConditionsPattern {
+  readonly status?: string | undefined
+  readonly type: string
+}
+
+export interface SuccessPolicy {
+  readonly rules: readonly SuccessPolicyRule[]
+}
+
+export interface SuccessPolicyRule {
+  readonly succeededCount?: number | undefined
+  readonly succeededIndexes?: string | undefined
+}
+
+export interface CronJobStatus {
+  readonly active?: readonly core.ObjectReference[] | undefined
+  readonly lastScheduleTime?: string | undefined
+  readonly lastSuccessfulTime?: string | undefined
+}
+
+export interface Job {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: JobSpec | undefined
+  readonly status?: JobStatus | undefined
+}
+
+export interface JobStatus {
+  readonly active?: number | undefined
+  readonly completedIndexes?: string | undefined
+  readonly completionTime?: string | undefined
+  readonly conditions?: readonly JobCondition[] | undefined
+  readonly failed?: number | undefined
+  readonly failedIndexes?: string | undefined
+  readonly ready?: number | undefined
+  readonly startTime?: string | undefined
+  readonly succeeded?: number | undefined
+  readonly terminating?: number | undefined
+  readonly uncountedTerminatedPods?: UncountedTerminatedPods | undefined
+}
+
+export interface JobCondition {
+  readonly lastProbeTime?: string | undefined
+  readonly lastTransitionTime?: string | undefined
+  readonly message?: string | undefined
+  readonly reason?: string | undefined
+  readonly status: string
+  readonly type: string
+}
+
+export interface UncountedTerminatedPods {
+  readonly failed?: readonly string[] | undefined
+  readonly succeeded?: readonly string[] | undefined
+}
+
+export interface PodDisruptionBudget {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: PodDisruptionBudgetSpec | undefined
+  readonly status?: PodDisruptionBudgetStatus | undefined
+}
+
+export interface PodDisruptionBudgetSpec {
+  readonly maxUnavailable?: number | string | undefined
+  readonly minAvailable?: number | string | undefined
+  readonly selector?: core.LabelSelector | undefined
+  readonly unhealthyPodEvictionPolicy?: string | undefined
+}
+
+export interface PodDisruptionBudgetStatus {
+  readonly conditions?: readonly core.Condition[] | undefined
+  readonly currentHealthy?: number | undefined
+  readonly desiredHealthy?: number | undefined
+  readonly disruptedPods?: Readonly<Record<string, string>> | undefined
+  readonly disruptionsAllowed?: number | undefined
+  readonly expectedPods?: number | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+}
+
 export interface Lease {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
@@ -838,6 +1342,76 @@ export interface ApiTypes {
   readonly Eviction: Eviction
   readonly DeleteOptions: core.DeleteOptions
   readonly Preconditions: core.Preconditions
+  readonly ControllerRevision: ControllerRevision
+  readonly DaemonSet: DaemonSet
+  readonly DaemonSetSpec: DaemonSetSpec
+  readonly PodTemplateSpec: core.PodTemplateSpec
+  readonly DaemonSetUpdateStrategy: DaemonSetUpdateStrategy
+  readonly RollingUpdateDaemonSet: RollingUpdateDaemonSet
+  readonly DaemonSetStatus: DaemonSetStatus
+  readonly DaemonSetCondition: DaemonSetCondition
+  readonly Deployment: Deployment
+  readonly DeploymentSpec: DeploymentSpec
+  readonly DeploymentStrategy: DeploymentStrategy
+  readonly RollingUpdateDeployment: RollingUpdateDeployment
+  readonly DeploymentStatus: DeploymentStatus
+  readonly DeploymentCondition: DeploymentCondition
+  readonly ReplicaSet: ReplicaSet
+  readonly ReplicaSetSpec: ReplicaSetSpec
+  readonly ReplicaSetStatus: ReplicaSetStatus
+  readonly ReplicaSetCondition: ReplicaSetCondition
+  readonly StatefulSet: StatefulSet
+  readonly StatefulSetSpec: StatefulSetSpec
+  readonly StatefulSetOrdinals: StatefulSetOrdinals
+  readonly StatefulSetPersistentVolumeClaimRetentionPolicy: StatefulSetPersistentVolumeClaimRetentionPolicy
+  readonly StatefulSetUpdateStrategy: StatefulSetUpdateStrategy
+  readonly RollingUpdateStatefulSetStrategy: RollingUpdateStatefulSetStrategy
+  readonly StatefulSetStatus: StatefulSetStatus
+  readonly StatefulSetCondition: StatefulSetCondition
+  readonly Scale: Scale
+  readonly ScaleSpec: ScaleSpec
+  readonly ScaleStatus: ScaleStatus
+  readonly HorizontalPodAutoscaler: HorizontalPodAutoscaler
+  readonly HorizontalPodAutoscalerSpec: HorizontalPodAutoscalerSpec
+  readonly HorizontalPodAutoscalerBehavior: HorizontalPodAutoscalerBehavior
+  readonly HPAScalingRules: HPAScalingRules
+  readonly HPAScalingPolicy: HPAScalingPolicy
+  readonly MetricSpec: MetricSpec
+  readonly ContainerResourceMetricSource: ContainerResourceMetricSource
+  readonly MetricTarget: MetricTarget
+  readonly ExternalMetricSource: ExternalMetricSource
+  readonly MetricIdentifier: MetricIdentifier
+  readonly ObjectMetricSource: ObjectMetricSource
+  readonly CrossVersionObjectReference: CrossVersionObjectReference
+  readonly PodsMetricSource: PodsMetricSource
+  readonly ResourceMetricSource: ResourceMetricSource
+  readonly HorizontalPodAutoscalerStatus: HorizontalPodAutoscalerStatus
+  readonly HorizontalPodAutoscalerCondition: HorizontalPodAutoscalerCondition
+  readonly MetricStatus: MetricStatus
+  readonly ContainerResourceMetricStatus: ContainerResourceMetricStatus
+  readonly MetricValueStatus: MetricValueStatus
+  readonly ExternalMetricStatus: ExternalMetricStatus
+  readonly ObjectMetricStatus: ObjectMetricStatus
+  readonly PodsMetricStatus: PodsMetricStatus
+  readonly ResourceMetricStatus: ResourceMetricStatus
+  readonly CronJob: CronJob
+  readonly CronJobSpec: CronJobSpec
+  readonly JobTemplateSpec: JobTemplateSpec
+  readonly JobSpec: JobSpec
+  readonly PodFailurePolicy: PodFailurePolicy
+  readonly PodFailurePolicyRule: PodFailurePolicyRule
+  readonly PodFailurePolicyOnExitCodesRequirement: PodFailurePolicyOnExitCodesRequirement
+  readonly PodFailurePolicyOnPodConditionsPattern: PodFailurePolicyOnPodConditionsPattern
+  readonly SuccessPolicy: SuccessPolicy
+  readonly SuccessPolicyRule: SuccessPolicyRule
+  readonly CronJobStatus: CronJobStatus
+  readonly Job: Job
+  readonly JobStatus: JobStatus
+  readonly JobCondition: JobCondition
+  readonly UncountedTerminatedPods: UncountedTerminatedPods
+  readonly PodDisruptionBudget: PodDisruptionBudget
+  readonly PodDisruptionBudgetSpec: PodDisruptionBudgetSpec
+  readonly PodDisruptionBudgetStatus: PodDisruptionBudgetStatus
   readonly Lease: Lease
   readonly LeaseSpec: LeaseSpec
   readonly 'events.Event': EventsEvent

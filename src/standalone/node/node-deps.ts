@@ -14,6 +14,8 @@ export interface ServedApi {
   readonly logFile: string
   /** Where the agent answers root. */
   readonly agentSocket: string
+  /** Resources that nothing acts on, each with the part that is switched off. */
+  readonly switchedOff: ReadonlyMap<string, string>
   /** Something went wrong in it that it logged as an error. */
   readonly onError: (what: string) => void
   /** Clients may come. */
@@ -22,6 +24,15 @@ export interface ServedApi {
 
 /** Serves it until the signal aborts. */
 type ServeApi = (api: ServedApi, signal: AbortSignal) => Promise<void>
+
+/** How the controllers of a node are to be run. */
+export interface NodeControllers {
+  readonly kubeconfig: string
+  readonly nodeName: string
+  /** Parts that are switched off. */
+  readonly without: readonly string[]
+  readonly logFile: string
+}
 
 /** What the commands of a standalone node get from outside. */
 export interface StandaloneDeps {
@@ -52,4 +63,6 @@ export interface UpDeps extends ClientDeps {
   readonly serveApi: ServeApi
   /** Gives pods their node until the signal aborts. */
   readonly runScheduler: (deps: Omit<NodeSchedulerDeps, 'random'>, signal: AbortSignal) => Promise<void>
+  /** Acts on workloads until the signal aborts. */
+  readonly runControllers: (controllers: NodeControllers, signal: AbortSignal) => Promise<void>
 }

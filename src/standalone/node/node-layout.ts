@@ -16,6 +16,7 @@ export interface NodeLayout {
   /** Objects, keys and certificates of the Kubernetes API. */
   readonly api: string
   readonly apiLog: string
+  readonly controllersLog: string
   /** For people and their kubectl. */
   readonly adminKubeconfig: string
   /** What came from the folder of --apply. */
@@ -58,6 +59,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     certificates: `${state}/pki`,
     api: `${state}/api`,
     apiLog: `${state}/logs/api.log`,
+    controllersLog: `${state}/logs/controllers.log`,
     applied: `${state}/applied.json`,
     appliedProblems: `${state}/applied-problems.json`,
     adminKubeconfig: `${state}/admin.kubeconfig`,

@@ -51,6 +51,7 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
       log: { ...log, error: errors },
       newUid: randomUUID,
       random,
+      switchedOff: api.switchedOff,
       onReady: api.onReady,
     },
     signal,

@@ -4,6 +4,7 @@ import type { UpDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
 import type { NodeRecord } from './node-record.ts'
+import { switchedOff } from './switchable-parts.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 const RESTARTS = { firstMs: 1000, longestMs: 30_000 }
@@ -13,7 +14,11 @@ const SAID_AGAIN_MS = 10 * 60_000
 /** Serves the Kubernetes API of the node in the group, again whenever it ends by itself. Resolves when clients may come. */
 export async function startNodeApi(
   deps: UpDeps,
-  { layout, record }: { readonly layout: NodeLayout; readonly record: NodeRecord },
+  {
+    layout,
+    record,
+    without,
+  }: { readonly layout: NodeLayout; readonly record: NodeRecord; readonly without: readonly string[] },
   group: TaskGroup,
 ): Promise<void> {
   const ready = Promise.withResolvers<void>()
@@ -26,6 +31,7 @@ export async function startNodeApi(
     agentKubeconfig: layout.agentKubeconfig,
     logFile: layout.apiLog,
     agentSocket: layout.agentSocket,
+    switchedOff: switchedOff(without),
   }
   const reportError = createErrorReporter(deps, layout.apiLog)
   let isReady = false

@@ -388,7 +388,7 @@ describe('kubectl', () => {
 
   test('gets an error for what this API does not do', async () => {
     assert.match((await runFailing('apply --server-side -f -', POD)).stderr, /erver-side apply/)
-    assert.match((await runFailing('get deployments')).stderr, /the server doesn't have a resource type "deployments"/)
+    assert.match((await runFailing('get ingresses')).stderr, /the server doesn't have a resource type "ingresses"/)
   })
 })
 

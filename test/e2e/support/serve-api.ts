@@ -16,6 +16,7 @@ await serveApi(
     readerKubeconfig: `${folder}/reader`,
     logFile: `${folder}/api.log`,
     agentSocket: `${dirname(folder)}/kubelet/deckhand/agent.sock`,
+    switchedOff: new Map(),
     onError: () => {},
     onReady: () => console.log('ready'),
   },

@@ -7,7 +7,7 @@ import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, Subresource } from '../resource.ts'
-import { sameValue } from '../same-value.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
 import { immutableSpecFields } from './immutable-fields.ts'
 
 const SPEC = FieldPath.root.child('spec')

@@ -6,7 +6,7 @@ import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { Violation } from '../../../model/schema/validation/problem-list.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules } from '../resource.ts'
-import { sameValue } from '../same-value.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
 
 const MAX_BYTES = 1024 * 1024
 // The keys that a secret of a type must have; one of each list.

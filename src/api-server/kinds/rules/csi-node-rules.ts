@@ -4,7 +4,7 @@ import { dnsSubdomain, qualifiedName } from '../../../model/schema/validation/na
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules } from '../resource.ts'
-import { sameValue } from '../same-value.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
 
 const DRIVERS = FieldPath.root.child('spec').child('drivers')
 const LONGEST_NAME = 63

@@ -1,7 +1,7 @@
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { Violation } from '../../../model/schema/validation/problem-list.ts'
-import { sameValue } from '../same-value.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
 
 type UpdateRule<T> = (object: T, before: T) => readonly Violation[]
 

@@ -7,7 +7,7 @@ import { validateLabels } from '../../../model/schema/validation/validate-metada
 import { internalError, invalid } from '../../api-error.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, RequestContext } from '../resource.ts'
-import { sameValue } from '../same-value.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
 import { findFreeAddress, isInRange } from './service-range.ts'
 
 type StoredService = ObjectOf<Service>

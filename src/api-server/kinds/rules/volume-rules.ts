@@ -7,7 +7,7 @@ import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
 import { validateLabelSelector } from '../../../model/schema/validation/validate-selectors.ts'
 import type { ResourceRules } from '../resource.ts'
-import { sameValue } from '../same-value.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
 import { immutablePart, immutableSpecFields } from './immutable-fields.ts'
 
 const SPEC = FieldPath.root.child('spec')

@@ -1,7 +1,7 @@
 import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 import { setKey } from '../../../base/document/position-index.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
-import { sameValue } from '../../kinds/same-value.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
 import { ownValue } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
 import { formatExactJson } from '../../../base/document/exact-json.ts'

@@ -2,49 +2,30 @@ import { badRequest, conflict, notFound } from '../../api-error.ts'
 import type { ApiStatus } from '../../api-error.ts'
 import { bindPod } from '../../kinds/rules/pods/pod-rules.ts'
 import { BINDING, EVICTION } from '../../kinds/rules/pods/pod-subresources.ts'
-import { asStored } from '../../kinds/object-reader.ts'
-import type { ObjectIn } from '../../kinds/stored-types.ts'
-import { deleteObject } from '../../lifecycle/delete-object.ts'
 import { changeObjects, readDryRun } from '../api-context.ts'
 import type { ApiDeps } from '../api-context.ts'
 import { jsonResponse } from '../api-request.ts'
 import type { ApiResponse } from '../api-request.ts'
 import { decodeBody, readDocument } from '../decode-body.ts'
-import { dryRunOf } from '../resource-request.ts'
+import { evictPod } from '../../lifecycle/evict-pod.ts'
+import { dryRunOf, keyIn } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
 const SUCCESS: ApiStatus = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
 
 /** POST to pods/eviction: a deletion that a disruption budget could reject. */
 export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
-  const { request, info, resource } = asked
+  const { request, info } = asked
   const { object } = decodeBody(await readDocument(request, EVICTION), EVICTION)
   const { deleteOptions = {}, metadata } = object
   if (metadata.name && metadata.name !== info.name)
     throw badRequest('name in URL does not match name in Eviction object')
   const isDryRun = dryRunOf(request, info).isDryRun || readDryRun(deleteOptions.dryRun ?? [])
-  await changeObjects(deps, { user: request.user, isDryRun }, (changes) => {
-    const key = { resource: 'pods', namespace: info.namespace, name: info.name } as const
-    const stored = changes.get(key)
-    if (stored === undefined) throw notFound({ group: '', resource: 'pods', name: info.name })
-    const left = asStored('pods', deleteObject(changes, resource, stored, deleteOptions))
-    if (changes.get(key) === undefined) return { key, object: left }
-    return { key, object: changes.put(key, withDisruption(left, changes.requestContext.now)) }
-  })
+  await changeObjects(deps, { user: request.user, isDryRun }, (changes) => ({
+    key: keyIn(asked, info.name),
+    object: evictPod(changes, info.namespace, info.name, deleteOptions),
+  }))
   return jsonResponse(201, SUCCESS)
-}
-
-/** Says on a pod that stays for its grace why it ends. */
-function withDisruption(pod: ObjectIn<'pods'>, now: string): ObjectIn<'pods'> {
-  const condition = {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'EvictionByEvictionAPI',
-    message: 'Eviction API: evicting',
-    lastTransitionTime: now,
-  }
-  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition.type)
-  return { ...pod, status: { ...pod.status, conditions: [...others, condition] } }
 }
 
 /** POST to pods/binding, or to bindings with the name of the pod: a scheduler's decision. */

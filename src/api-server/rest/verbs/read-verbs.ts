@@ -2,7 +2,7 @@ import { badRequest, notFound, versionTooLarge } from '../../api-error.ts'
 import { namedIn } from '../../lifecycle/change-set.ts'
 import { negotiateForm } from '../accept.ts'
 import type { ApiDeps } from '../api-context.ts'
-import { JSON_TYPE, textResponse } from '../api-request.ts'
+import { JSON_TYPE, jsonResponse, textResponse } from '../api-request.ts'
 import type { ApiResponse } from '../api-request.ts'
 import { listObjects, parseSelection, readVersion } from '../lists/list-objects.ts'
 import { presentList, presentText } from '../present.ts'
@@ -19,6 +19,8 @@ export function getVerb(deps: ApiDeps, asked: ResourceRequest): ApiResponse {
   if (version !== undefined && version > deps.store.version) throw versionTooLarge(version, deps.store.version)
   const stored = deps.store.get(keyIn(asked, info.name))
   if (stored === undefined) throw notFound(namedIn(resource, info.name))
+  const { convert } = asked.subresource ?? {}
+  if (convert !== undefined) return jsonResponse(200, convert.fromObject(stored.object))
   return textResponse(200, presentText({ ...how, now: deps.clock.now() }, stored))
 }
 

@@ -4,6 +4,7 @@ import { ApiError, badRequest, invalid, invalidPatch } from '../../api-error.ts'
 import type { ChangeSet } from '../../lifecycle/change-set.ts'
 import { createObject } from '../../lifecycle/create-object.ts'
 import { updateObject } from '../../lifecycle/update-object.ts'
+import type { ObjectUpdate } from '../../lifecycle/update-object.ts'
 import type { ExpectedType, Resource } from '../../kinds/resource.ts'
 import type { ApiObject, StoreKey } from '../../store/api-object.ts'
 import { negotiateForm } from '../accept.ts'
@@ -35,7 +36,7 @@ export async function createVerb(deps: ApiDeps, asked: ResourceRequest, signal: 
 
 /** PUT of a whole object, or of what a subresource has of it. */
 export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
-  const { request, info, resource, subresource } = asked
+  const { request, info, resource } = asked
   const { object: sent, warnings } = await readObject(asked)
   if (!sent.metadata.name) throw badRequest('the name of the object must be provided')
   const named = placed(asked, sent)
@@ -47,7 +48,14 @@ export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise
       status = 201
       return { key, object: createObject(changes, resource, stored) }
     }
-    return { key, object: updateObject(changes, resource, { key, subresource, change: () => stored }) }
+    return {
+      key,
+      object: updateObject(
+        changes,
+        resource,
+        toUpdate(asked, key, () => stored),
+      ),
+    }
   })
   return answer(deps, asked, object, { status, warnings })
 }
@@ -60,7 +68,8 @@ export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
   const key = keyIn(asked, info.name)
   let unknown: readonly string[] = []
   const change = (before: ApiObject): ApiObject => {
-    const value = applyPatch(kind, fromStored(resource, before), patch.value, resource.typeName)
+    const patched = subresource?.convert?.fromObject(before) ?? fromStored(resource, before)
+    const value = applyPatch(kind, patched, patch.value, typeOf(asked).typeName)
     const decoded = decodePatched(asked, { value, duplicates: patch.duplicates })
     unknown = decoded.warnings
     checkUid(resource, decoded.object, before)
@@ -68,7 +77,7 @@ export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
   }
   const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => ({
     key,
-    object: updateObject(changes, resource, { key, subresource, change }),
+    object: updateObject(changes, resource, toUpdate(asked, key, change)),
   }))
   return answer(deps, asked, object, { status: 200, warnings: applyFieldValidation(info.query, unknown) })
 }
@@ -91,6 +100,17 @@ function checkUid({ group, kind }: Resource, { metadata }: ApiObject, before: Ap
   const problems = new ProblemList()
   problems.invalid(FieldPath.root.child('metadata').child('uid'), metadata.uid, 'field is immutable')
   throw invalid({ group, kind, name }, problems.violations)
+}
+
+/** What is sent to a subresource of another kind is a change of the object itself. */
+function toUpdate(
+  { subresource }: ResourceRequest,
+  key: StoreKey,
+  change: (before: ApiObject) => ApiObject,
+): ObjectUpdate {
+  const { convert } = subresource ?? {}
+  if (convert === undefined) return { key, subresource, change }
+  return { key, change: (before) => convert.toObject(change(before), before) }
 }
 
 function mayCreate(
@@ -136,10 +156,11 @@ function toStored(resource: Resource, object: ApiObject): ApiObject {
 
 function answer(
   deps: ApiDeps,
-  { request, info, resource }: ResourceRequest,
+  { request, info, resource, subresource }: ResourceRequest,
   object: ApiObject,
   { status, warnings }: { readonly status: number; readonly warnings: readonly string[] },
 ): ApiResponse {
+  if (subresource?.convert) return jsonResponse(status, subresource.convert.fromObject(object), warnings)
   const form = negotiateForm(request.headers['accept'])
   const includeObject = info.query.get('includeObject') || 'Metadata'
   return jsonResponse(status, presentObject({ resource, form, includeObject, now: deps.clock.now() }, object), warnings)

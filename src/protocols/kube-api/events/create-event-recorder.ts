@@ -27,6 +27,8 @@ export interface EventRecorderDeps {
 export interface EventRecorder {
   readonly podEvents: PodEvents
   readonly nodeEvents: NodeEvents
+  /** An event about any object. */
+  record(event: EventInput): void
   /** Sends what is recorded; what waits when the signal aborts is tried for a moment. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -45,6 +47,7 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
     nodeEvents: createLoggedNodeEvents(deps.log, deps.nodeName),
   }
   return {
+    record,
     podEvents: {
       record(pod, event) {
         logged.podEvents.record(pod, event)

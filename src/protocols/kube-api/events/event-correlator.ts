@@ -60,7 +60,12 @@ export class EventCorrelator {
     const [oldest] = messages
     if (oldest !== undefined) messages.delete(oldest)
     return {
-      event: this.#factory.create({ ...event, message: `(combined from similar events): ${event.message}` }),
+      event: this.#factory.create({
+        ...event,
+        // One of a node has its host, and comes from the factory's own component.
+        ...(event.source.host === undefined && { component: event.source.component }),
+        message: `(combined from similar events): ${event.message}`,
+      }),
       key,
     }
   }
@@ -81,10 +86,10 @@ export class EventCorrelator {
   }
 }
 
-/** Source and reporter are always this node. */
-function objectKey({ involvedObject }: NamedEvent): readonly string[] {
+/** What an event is about and who says it. */
+function objectKey({ involvedObject, source }: NamedEvent): readonly string[] {
   const { kind = '', namespace = '', name = '', uid = '', apiVersion = '' } = involvedObject
-  return [kind, namespace, name, uid, apiVersion]
+  return [source.component, kind, namespace, name, uid, apiVersion]
 }
 
 /** Keys of one size, however long the messages are that they are made of. */

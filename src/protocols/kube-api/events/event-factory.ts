@@ -9,7 +9,7 @@ export interface NamedEvent extends Event {
     readonly namespace: string
     readonly annotations?: Readonly<Record<string, string>>
   }
-  readonly source: { readonly component: string; readonly host: string }
+  readonly source: { readonly component: string; readonly host?: string }
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
@@ -20,7 +20,10 @@ export interface NamedEvent extends Event {
 
 /** What happened, and to what. */
 export type EventInput = Pick<NamedEvent, 'involvedObject' | 'type' | 'reason' | 'message'> &
-  Pick<NamedEvent['metadata'], 'annotations'>
+  Pick<NamedEvent['metadata'], 'annotations'> & {
+    /** The part of a control plane that it comes from, which is on no node; absent: the agent of this one. */
+    readonly component?: string
+  }
 
 export interface EventFactoryDeps {
   readonly nodeName: string
@@ -45,8 +48,11 @@ export class EventFactory {
     this.#deps = deps
   }
 
-  create({ involvedObject, type, reason, message, annotations }: EventInput): NamedEvent {
-    const { nodeName, clock, component = KUBELET } = this.#deps
+  create({ involvedObject, type, reason, message, annotations, component }: EventInput): NamedEvent {
+    const { nodeName, clock } = this.#deps
+    const from = component ?? this.#deps.component ?? KUBELET
+    // The parts of a control plane are on no node.
+    const host = component === undefined ? nodeName : ''
     const time = toApiTime(clock.now())
     return {
       apiVersion: 'v1',
@@ -59,13 +65,13 @@ export class EventFactory {
       involvedObject,
       reason,
       message: message.slice(0, LONGEST_MESSAGE),
-      source: { component, host: nodeName },
+      source: { component: from, ...(host !== '' && { host }) },
       firstTimestamp: time,
       lastTimestamp: time,
       count: 1,
       type,
-      reportingComponent: component,
-      reportingInstance: nodeName,
+      reportingComponent: from,
+      reportingInstance: host,
     }
   }
 

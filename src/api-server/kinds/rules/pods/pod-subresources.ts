@@ -3,7 +3,7 @@ import { FieldPath } from '../../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../../model/schema/validation/problem-list.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ExpectedType, Subresource, SubresourcePath } from '../../resource.ts'
-import { sameValue } from '../../same-value.ts'
+import { sameValue } from '../../../../base/document/same-value.ts'
 import { specOf, validateExistingPod } from './pod-rules.ts'
 
 const SPEC = FieldPath.root.child('spec')
@@ -44,5 +44,5 @@ export const EVICTION: ExpectedType<'Eviction'> = {
 /** A scheduler's decision on where a pod runs. */
 export const binding: SubresourcePath = { name: 'binding', verbs: ['create'], kind: BINDING }
 
-/** A deletion of a pod that a disruption budget could reject; there are no budgets here. */
+/** A deletion of a pod that a disruption budget may reject. */
 export const eviction: SubresourcePath = { name: 'eviction', verbs: ['create'], kind: EVICTION }

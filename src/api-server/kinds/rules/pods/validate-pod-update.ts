@@ -2,7 +2,7 @@ import type { Container, PodSpec } from '../../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../../model/schema/validation/problem-list.ts'
 import type { Violation } from '../../../../model/schema/validation/problem-list.ts'
-import { sameValue } from '../../same-value.ts'
+import { sameValue } from '../../../../base/document/same-value.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const CHANGEABLE =

@@ -1,0 +1,88 @@
+import type { Clock } from '../../base/async/clock.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { createSupervisor } from '../../base/telemetry/create-supervisor.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type {
+  ControllerRevision,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
+  PodDisruptionBudget,
+  ReplicaSet,
+  StatefulSet,
+} from '../../model/generated/api-groups.ts'
+import type { Node, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
+import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object.ts'
+import { createCronJobController } from '../cron-jobs/cron-job-controller.ts'
+import { createDaemonSetController } from '../daemon-sets/daemon-set-controller.ts'
+import { createDisruptionBudgetController } from '../disruption-budgets/disruption-budget-controller.ts'
+import { createDeploymentController } from '../deployments/deployment-controller.ts'
+import { ApiObjects } from '../engine/api-objects.ts'
+import type { ControllerDeps } from '../engine/controller-deps.ts'
+import type { Controller } from '../engine/controller.ts'
+import { createJobController, createJobOrphanController } from '../jobs/job-controller.ts'
+import { createReplicaSetController } from '../replica-sets/replica-set-controller.ts'
+import { createStatefulSetController } from '../stateful-sets/stateful-set-controller.ts'
+
+/** The parts that can be switched off, and the controllers of each. */
+const parts: Readonly<Record<string, readonly ((deps: ControllerDeps) => Controller)[]>> = {
+  deployments: [createReplicaSetController, createDeploymentController],
+  daemonsets: [createDaemonSetController],
+  statefulsets: [createStatefulSetController],
+  budgets: [createDisruptionBudgetController],
+  jobs: [createJobController, createJobOrphanController, createCronJobController],
+}
+
+export interface ControllersDeps {
+  readonly client: KubeClient
+  readonly nodeName: string
+  /** Names of parts that are switched off. */
+  readonly without: readonly string[]
+  readonly clock: Clock
+  readonly random: () => number
+  readonly newUid: () => string
+  readonly log: Logger
+}
+
+/** Acts on the workloads that an API has, until the signal aborts. */
+export async function runControllers(deps: ControllersDeps, signal: AbortSignal): Promise<void> {
+  const { clock, random, log } = deps
+  const apiReturn = new ApiReturn()
+  const followed: Pick<ApiObjects<KubeObject>, 'kind' | 'run'>[] = []
+  const open = <T extends KubeObject>(apiVersion: string, kind: string, plural: string) => {
+    const objects = new ApiObjects<T>({ ...deps, apiReturn }, { apiVersion, kind, plural })
+    followed.push(objects)
+    return objects
+  }
+  const recorder = createEventRecorder(deps)
+  const shared: ControllerDeps = {
+    clock,
+    log,
+    record: (event) => recorder.record(event),
+    pods: open<Pod>('v1', 'Pod', 'pods'),
+    replicaSets: open<ReplicaSet>('apps/v1', 'ReplicaSet', 'replicasets'),
+    deployments: open<Deployment>('apps/v1', 'Deployment', 'deployments'),
+    nodes: open<Node>('v1', 'Node', 'nodes'),
+    daemonSets: open<DaemonSet>('apps/v1', 'DaemonSet', 'daemonsets'),
+    revisions: open<ControllerRevision>('apps/v1', 'ControllerRevision', 'controllerrevisions'),
+    statefulSets: open<StatefulSet>('apps/v1', 'StatefulSet', 'statefulsets'),
+    claims: open<PersistentVolumeClaim>('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'),
+    budgets: open<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+    jobs: open<Job>('batch/v1', 'Job', 'jobs'),
+    cronJobs: open<CronJob>('batch/v1', 'CronJob', 'cronjobs'),
+  }
+  const controllers = Object.entries(parts)
+    .filter(([part]) => !deps.without.includes(part))
+    .flatMap(([, create]) => create.map((each) => each(shared)))
+  // A fault in one of them must not end the others, nor the process, which serves the API too.
+  const supervisor = createSupervisor({ clock, random, log, metrics: { loopFailed() {}, taskFailed() {} } })
+  await using group = new TaskGroup(signal, supervisor)
+  group.runLoop('events', (s) => recorder.run(s))
+  for (const objects of followed) group.runLoop(objects.kind.plural, (s) => objects.run(s))
+  for (const controller of controllers) group.runLoop(controller.name, (s) => controller.run(s))
+  await group.join()
+}

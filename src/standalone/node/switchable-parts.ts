@@ -1,0 +1,13 @@
+/** What "up --without" can switch off: a part, and the resources that nothing acts on then and that are not taken any more. */
+export const SWITCHABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
+  deployments: ['deployments.apps', 'replicasets.apps'],
+  daemonsets: ['daemonsets.apps'],
+  statefulsets: ['statefulsets.apps'],
+  budgets: ['poddisruptionbudgets.policy'],
+  jobs: ['cronjobs.batch', 'jobs.batch'],
+}
+
+/** The resources of parts, each with the name of its part. */
+export function switchedOff(without: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(without.flatMap((part) => (SWITCHABLE_PARTS[part] ?? []).map((resource) => [resource, part] as const)))
+}
