@@ -1,7 +1,7 @@
 /** The end-to-end tests once more, on Docker: npm run test:docker. A short form of it is part of npm test. */
 import { globSync } from 'node:fs'
 import process from 'node:process'
-import { LAB_RUNTIME } from '../test/e2e/lab/start-lab.ts'
+import { LAB_RUNTIME } from '../test/e2e/lab/lab-runtime.ts'
 import { runTests } from './run-node-tests.ts'
 
 /** What does not run on Docker, and why not. */

@@ -25,6 +25,7 @@ import type { AgentOptions, AgentSite, LabAgent } from './lab-agent.ts'
 import { LabContainerd } from './lab-containerd.ts'
 import type { LabTask } from './lab-containerd.ts'
 import { LabDocker } from './lab-docker.ts'
+import { labRuntimeKind } from './lab-runtime.ts'
 import { LabManifests } from './lab-manifests.ts'
 import { enterArguments, outerPid } from './lab-namespaces.ts'
 import { LabNetwork } from './lab-network.ts'
@@ -78,14 +79,6 @@ export interface LabRuntime {
   /** Starts it again. */
   start(): Promise<void>
   restart(): Promise<void>
-}
-
-/** Names the runtime of labs: "docker", or containerd when it is not set. */
-export const LAB_RUNTIME = 'DECKHAND_LAB_RUNTIME'
-
-/** What labs run on here. */
-export function labRuntimeKind(): 'containerd' | 'docker' {
-  return process.env[LAB_RUNTIME] === 'docker' ? 'docker' : 'containerd'
 }
 
 /** Makes a lab with the containerd, or the Docker, that is first on PATH. It disappears with its block, and also when this process dies. */

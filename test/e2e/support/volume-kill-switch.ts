@@ -13,9 +13,12 @@ import { syncBuiltinESMExports } from 'node:module'
 import { PassThrough } from 'node:stream'
 import { GuardedPool } from '../../../src/system/guarded/guarded-pool.ts'
 import type { GuardedTask } from '../../../src/system/guarded/guarded-pool.ts'
+import { labRuntimeKind } from '../lab/lab-runtime.ts'
 import { noteChild, takeStep, watchStep } from './kill-steps.ts'
 import type { Step } from './kill-steps.ts'
-import './kill-switch.ts'
+
+if (labRuntimeKind() === 'docker') await import('./docker-kill-switch.ts')
+else await import('./kill-switch.ts')
 
 /** All UIDs of pods whose volumes are watched are of this form. */
 const OWN = /\/(volumed-[a-z0-9-]+)(?:$|\/([^"]*))/
