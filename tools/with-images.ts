@@ -14,6 +14,7 @@ export async function withImages<T>(run: () => Promise<T>): Promise<T> {
     if (spawnSync(process.execPath, argv, { stdio: 'inherit' }).status === 0) process.env[IMAGE_STORE] = store
     return await run()
   } finally {
+    delete process.env[IMAGE_STORE]
     rmSync(folder, { recursive: true })
   }
 }

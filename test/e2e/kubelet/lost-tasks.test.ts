@@ -39,6 +39,9 @@ test('a task that containerd’s CRI has lost keeps neither the pod nor its shim
   await node.gone(pod)
   assert.deepEqual(await node.containers(), [])
   assert.deepEqual(await lab.containerd.tasks(), [])
+  const { runtimeVersion } = await runtime.version({ version: '0.1.0' }, never)
+  // containerd 2 leaves the shim of such a task to those who collect them, as the agent does every five minutes.
+  if (/^v?2\./.test(runtimeVersion)) await lab.runInside([process.execPath, collector, lab.containerd.socket])
   await node.waitFor('the shim to end', async () => (await listShims(lab)).length === 0)
 })
 
