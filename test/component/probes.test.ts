@@ -53,7 +53,7 @@ describe('a liveness probe that fails', () => {
       Array.from({ length: 3 }, () => 'Unhealthy Liveness probe failed: no\n'),
     )
     assert.ok(agent.events.some(({ message }) => message === 'Container main failed liveness probe, will be restarted'))
-    const [{ why = '' } = {}] = agent.registry.explain()
+    const why = agent.registry.explain()[0]?.why ?? ''
     assert.match(
       why,
       /^Runs again: container "main" restarted 1 time, last exited with .*because it failed liveness probe/,
