@@ -12,7 +12,12 @@ import { withImages } from './with-images.ts'
 
 /** The files of each group; some tests in them are about the standalone node alone, and skipped. */
 export const clusterGroups: readonly TestGroup[] = [
-  { name: 'contract', globs: ['test/contract/api-server/*.test.ts'], processes: 1, timeoutMs: 120_000 },
+  {
+    name: 'contract',
+    globs: ['test/contract/api-server/*.test.ts', 'test/control-plane/*.test.ts'],
+    processes: 1,
+    timeoutMs: 120_000,
+  },
   {
     name: 'cluster',
     globs: ['test/e2e/cluster/*.test.ts'],
@@ -23,7 +28,7 @@ export const clusterGroups: readonly TestGroup[] = [
 ]
 
 /** What the command wants, for a user who has not given it. */
-export function describeWish(): string {
+export function describeMissing(): string {
   const list = WANTED_PROGRAMS.join(', ')
   return `skipped: set ${KUBE_BIN} to a folder with the programs ${list} (etcd may also be the machine's own; kubectl is taken from there if it has one)\n\n0 passed, 0 failed, 0 skipped\n`
 }
@@ -37,7 +42,7 @@ export function describeContract(): string {
 
 if (import.meta.main) {
   if (findKubePrograms() === undefined) {
-    process.stdout.write(describeWish())
+    process.stdout.write(describeMissing())
   } else {
     process.stdout.write(describeContract())
     process.exitCode = (await withImages(() => runTests(clusterGroups))) ? 0 : 1

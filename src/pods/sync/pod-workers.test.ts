@@ -32,7 +32,7 @@ async function setUp() {
       },
       allocations: made.allocations,
       resizes: { added: () => {}, updated: () => {}, sourcesReady: () => {}, forget: () => {}, retry: () => {} },
-      capabilities: () => new Set(),
+      capabilities: () => new Set(['runtimeStopSignals'] as const),
       admit: () => undefined,
       adopt: (pod) => void adopted.push(pod.metadata.uid),
       observedPods,

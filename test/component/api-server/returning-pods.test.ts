@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Node, Pod } from '../../../src/model/generated/core-v1.ts'
+import type { ReplicaSet } from '../../../src/model/generated/api-groups.ts'
 import { startSecuredApi } from './start-secured-api.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'
@@ -9,6 +10,17 @@ const message = 'Pod was terminated in response to imminent node shutdown.'
 const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message }
 const ended = { phase: 'Failed', reason: 'Terminated', message, conditions: [disruption] }
 const endedWell = { ...ended, phase: 'Succeeded' }
+
+const labels = { app: 'owned' }
+const replicaSet = {
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { name: 'r' },
+  spec: {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
+}
 
 test('pods that the shutdown of the node ended run again when it is ready; those that ended otherwise do not', async (t) => {
   const api = await startSecuredApi(t)
@@ -33,7 +45,8 @@ test('pods that the shutdown of the node ended run again when it is ready; those
   const get = async (name: string) => (await api.call(api.admin, 'GET', `${PODS}/${name}`)).body as Pod
 
   await send('POST', '/api/v1/nodes', nodeIs('False'))
-  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u', controller: true }
+  const made = (await send('POST', '/apis/apps/v1/namespaces/default/replicasets', replicaSet)) as ReplicaSet
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: made.metadata?.uid, controller: true }
   const before = {
     web: await create('web', {}, ended, { labels: { app: 'web' } }),
     served: await create('served', {}, endedWell),

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { findKubePrograms, KUBE_BIN } from '../../control-plane/kube-programs.ts'
-import { allTables } from './all-tables.ts'
-import type { ApiTarget } from './api-target.ts'
-import { findDifferences, formatDifferences } from './compare-answers.ts'
-import { startRealTarget } from './real-target.ts'
-import { readRecorded } from './recorded-answers.ts'
-import { runTable } from './run-case.ts'
-import type { TableAnswers } from './run-case.ts'
+import { findKubePrograms, KUBE_BIN } from './kube-programs.ts'
+import { allTables } from '../contract/api-server/all-tables.ts'
+import type { ApiTarget } from '../contract/api-server/api-target.ts'
+import { findDifferences, formatDifferences } from '../contract/api-server/compare-answers.ts'
+import { startRealTarget } from '../contract/api-server/real-target.ts'
+import { readRecorded } from '../contract/api-server/recorded-answers.ts'
+import { runTable } from '../contract/api-server/run-case.ts'
+import type { TableAnswers } from '../contract/api-server/run-case.ts'
 
 const programs = findKubePrograms()
 
