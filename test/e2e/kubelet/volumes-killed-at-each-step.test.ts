@@ -55,8 +55,7 @@ test(
     await using pods = await VolumePods.create()
     await using mortal = await MortalNode.start('volume-kill-switch.ts', {
       ...pods.objects.agent,
-      // The switch reaches into a module of the agent, which is part of something larger once it is built.
-      environment: { ...pods.objects.agent.environment, KILL_QUIET_MS: '500', DECKHAND_RUN: 'sources' },
+      environment: { ...pods.objects.agent.environment, KILL_QUIET_MS: '500' },
     })
     const first = 'volumed-first'
     const whole = await start(mortal, pods, first)

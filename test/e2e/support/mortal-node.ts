@@ -43,6 +43,8 @@ export class MortalNode implements AsyncDisposable {
         ...options.environment,
         NODE_OPTIONS: `--import=${switchFile}`,
         KILL_SWITCH: folder,
+        // Switches change modules that are part of something larger once they are built, the gRPC client among them.
+        DECKHAND_RUN: 'sources',
       },
     })
     await showCpus(node, `${folder}/cpus`)
