@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -144,7 +144,9 @@ test('what was ready stays ready when the agent is killed', async () => {
   }
   const script = `echo > /once; ${scripts.obedient}`
   await node.lab.manifests.write('web', testPod('web', { containers: [testContainer('main', script, probes)] }))
-  await node.ready('web')
+  const { uid } = (await node.ready('web')).metadata
+  const note = `${node.agent.rootDir}/pods/${uid}/probes.json`
+  await node.waitFor('the note about the probes', async () => (await readFile(note, 'utf8')).includes('"ready":true'))
   // A new probe would fail: only a remembered result is a success.
   const [container] = await node.running('web')
   await node.runtime.execSync({ containerId: container?.id ?? '', cmd: ['rm', '/once'], timeout: 10n }, never)

@@ -116,14 +116,17 @@ describe('kubectl', () => {
     }
     assert.match(await run('api-resources --api-group=scheduling.k8s.io'), /^priorityclasses +pc .* PriorityClass$/m)
     assert.deepEqual((await run('api-versions')).trim().split('\n'), [
+      'apps/v1',
       'authentication.k8s.io/v1',
       'authorization.k8s.io/v1',
+      'batch/v1',
       'certificates.k8s.io/v1',
       'certificates.k8s.io/v1beta1',
       'coordination.k8s.io/v1',
       'events.k8s.io/v1',
       'metrics.k8s.io/v1beta1',
       'node.k8s.io/v1',
+      'policy/v1',
       'resource.k8s.io/v1',
       'scheduling.k8s.io/v1',
       'storage.k8s.io/v1',

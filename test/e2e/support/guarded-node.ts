@@ -59,9 +59,9 @@ export class GuardedNode implements AsyncDisposable {
     return stdout
   }
 
-  /** Creates pods by their names. */
+  /** Creates pods by their names, bound to the node: no scheduler runs here. */
   async create(pods: Readonly<Record<string, Partial<PodSpec>>>): Promise<void> {
-    const items = Object.entries(pods).map(([name, spec]) => testPod(name, spec))
+    const items = Object.entries(pods).map(([name, spec]) => testPod(name, { nodeName: NODE_NAME, ...spec }))
     await this.kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
   }
 
