@@ -83,10 +83,10 @@ Options:
 ${STATE}`,
   },
   logs: {
-    usage: 'deckhand logs [agent|api|runtime|up] [options]',
+    usage: 'deckhand logs [agent|api|controllers|runtime|up] [options]',
     summary: 'show the log of a part of the node: the agent, if none is named',
-    details: `"api" is the Kubernetes API with the scheduler, "runtime" the private containerd, "up" what
-"up --detach" said. For the logs of pods use "kubectl logs".
+    details: `"api" is the Kubernetes API with the scheduler, "controllers" what makes pods for Deployments
+and the like, "runtime" the private containerd, "up" what "up --detach" said. For the logs of pods use "kubectl logs".
 
 Options:
 ${STATE}

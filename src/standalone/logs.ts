@@ -10,7 +10,7 @@ import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 
 /** The parts of a node that have a log. */
-export const LOGGED_PARTS = ['agent', 'api', 'runtime', 'up'] as const
+export const LOGGED_PARTS = ['agent', 'api', 'controllers', 'runtime', 'up'] as const
 
 export interface LogsOptions {
   readonly state: string
@@ -42,8 +42,9 @@ export async function runLogs(deps: LogsDeps, options: LogsOptions, signal: Abor
   if (options.follow) await follow(deps, file, signal)
 }
 
-function logFile({ agentLog, apiLog, upLog, containerd }: NodeLayout, part: LogsOptions['part']): string {
-  return { agent: agentLog, api: apiLog, runtime: containerd.log, up: upLog }[part]
+function logFile(layout: NodeLayout, part: LogsOptions['part']): string {
+  const { agentLog, apiLog, controllersLog, upLog, containerd } = layout
+  return { agent: agentLog, api: apiLog, controllers: controllersLog, runtime: containerd.log, up: upLog }[part]
 }
 
 async function follow(deps: LogsDeps, file: string, signal: AbortSignal): Promise<void> {

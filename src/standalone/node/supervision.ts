@@ -29,8 +29,9 @@ export async function runSupervision(
   let agent = first
   const backOff = new BackOff(RESTARTS)
   let reportedFault: string | undefined
-  const { agentLog, apiLog, upLog, containerd } = node.layout
-  const logs = [agentLog, apiLog, upLog, containerd.log].map((file) => ({ file, retry: createRetry(deps, signal) }))
+  const { agentLog, apiLog, controllersLog, upLog, containerd } = node.layout
+  const files = [agentLog, apiLog, controllersLog, upLog, containerd.log]
+  const logs = files.map((file) => ({ file, retry: createRetry(deps, signal) }))
   const retryRuntime = createRetry(deps, signal)
   const retryAgent = createRetry(deps, signal)
   const retryNotes = createRetry(deps, signal)
