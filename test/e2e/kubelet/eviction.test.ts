@@ -97,7 +97,7 @@ describe('a node that runs short', () => {
 
   test('of nothing bounds what pods without a limit write to their termination logs', async () => {
     const script =
-      'i=0; while [ $i -lt 60 ]; do dd if=/dev/zero bs=1M count=1 2> /dev/null >> /dev/termination-log; i=$((i + 1)); done; touch /done; sleep 1000'
+      'i=0; while [ $i -lt 60 ]; do dd if=/dev/zero bs=1M count=1 2> /dev/null >> /dev/termination-log; sleep 0.05; i=$((i + 1)); done; touch /done; sleep 1000'
     const ready = { exec: { command: ['cat', '/done'] }, periodSeconds: 1 }
     const container = testContainer('main', script, { readinessProbe: ready })
     await node.create({ flooder: { automountServiceAccountToken: false, containers: [container] } })
