@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../base/async/clock.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Pod } from '../../model/pod/pod.ts'
@@ -188,6 +189,30 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     await source.settles()
     await source.settles('a-n=nginx')
     assert.deepEqual(source.lines, [])
+  })
+
+  test('… also when it was made between two readings, the first of which found nothing', async (t) => {
+    const source = await createSource(t)
+    const path = join(source.directory, 'a')
+    writeFileSync(path, manifest('a'))
+    let isRemoved = false
+    const clock: Clock = {
+      ...systemClock,
+      // Asked for the time between them.
+      monotonic() {
+        if (isRemoved) writeFileSync(path, manifest('a'))
+        isRemoved = false
+        return systemClock.monotonic()
+      },
+    }
+    source.start(source.directory, { clock })
+    await source.settles('a-n=nginx')
+    await sleep(20)
+    rmSync(path)
+    isRemoved = true
+    await source.settles()
+    await source.settles('a-n=nginx')
+    assert.equal(isRemoved, false)
   })
 
   test('takes a file that was touched, rewritten or exchanged in one step for the same one', async (t) => {

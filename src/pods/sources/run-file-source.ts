@@ -71,9 +71,10 @@ class FileSource implements Disposable {
   /** Waits for a change or the next check, reads, and emits what it found. */
   async step(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
-    if (this.#hasEmitted || this.#loggedTrouble !== undefined) await this.#wait(signal)
+    const gone = this.#hasEmitted || this.#loggedTrouble !== undefined ? await this.#wait(signal) : []
     const isDue = clock.monotonic() >= this.#nextCheck
-    const changes = this.#hints.take()
+    const { names, recreated } = this.#hints.take()
+    const changes = { names, recreated: recreated.concat(gone) }
     if (isDue) this.#nextCheck = clock.monotonic() + this.#deps.checkFrequencyMs
     const isChanged = await this.#refresh(isDue ? { ...changes, names: 'all' } : changes, signal)
     if (signal.aborted || isChanged === undefined) return
@@ -86,22 +87,26 @@ class FileSource implements Disposable {
     await this.#files.keepGood()
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
+  /** Resolves with the names that were seen to be gone: what is there of them afterwards was made again. */
+  async #wait(signal: AbortSignal): Promise<readonly string[]> {
     const { clock } = this.#deps
     using scope = new AbortScope(signal)
     const untilCheck = Math.max(0, this.#nextCheck - clock.monotonic())
     const idle = this.#watch === undefined ? Math.min(this.#retryMs, untilCheck) : untilCheck
     const timer = clock.sleep(idle, scope.signal)
     const isHint = await Promise.race([this.#hints.pending.then(() => true), timer.then(() => false)])
-    if (isHint && !(await this.#isRemoval())) await clock.sleep(COALESCE_MS, signal)
+    if (!isHint) return []
+    const gone = await this.#findRemoved()
+    if (gone.length === 0) await clock.sleep(COALESCE_MS, signal)
+    return gone
   }
 
-  /** A file that is gone will not change any more: there is nothing to wait for. */
-  async #isRemoval(): Promise<boolean> {
+  /** The names, if nothing but removals is reported: a file that is gone will not change any more, so there is nothing to wait for. */
+  async #findRemoved(): Promise<readonly string[]> {
     const names = this.#hints.peek()
-    if (names === 'all') return false
+    if (names === 'all') return []
     const found = await Promise.all(names.map((name) => inspectPath(join(this.#directory, name))))
-    return found.every(({ kind }) => kind === 'missing')
+    return found.every(({ kind }) => kind === 'missing') ? names : []
   }
 
   /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
