@@ -40,4 +40,8 @@ test('runLogs() shows the last lines, follows what is added, also when the log i
     runLogs(deps, { state, part: 'agent', follow: false, lines: 2 }, stop.signal),
     /^NodeError: There is no log of agent: .*kubelet\.log$/,
   )
+  await assert.rejects(
+    runLogs(deps, { state, part: 'runtime', follow: false, lines: 2 }, stop.signal),
+    /containerd\.log; a runtime that is not the own containerd, such as Docker, keeps its log itself$/,
+  )
 })

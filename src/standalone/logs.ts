@@ -34,7 +34,13 @@ export async function runLogs(deps: LogsDeps, options: LogsOptions, signal: Abor
   const layout = computeNodeLayout(await realFolder(options.state))
   const file = logFile(layout, options.part)
   const end = await readEnd(file, options.lines * BYTES_PER_LINE)
-  if (end === undefined) throw new NodeError(`There is no log of ${options.part}: ${file}`, exitCodes.otherState)
+  if (end === undefined) {
+    const hint =
+      options.part === 'runtime'
+        ? '; a runtime that is not the own containerd, such as Docker, keeps its log itself'
+        : ''
+    throw new NodeError(`There is no log of ${options.part}: ${file}${hint}`, exitCodes.otherState)
+  }
   const lines = end.split('\n')
   // The last one is what follows the last line end: nothing, or a line that is being written.
   const shown = lines.slice(-options.lines - 1).join('\n')

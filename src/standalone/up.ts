@@ -240,7 +240,7 @@ async function announce(
   if ((await listFolder(record.manifests)).includes(EXAMPLE_FILE)) {
     deps.say(formatExample(await waitForExample(deps, layout, signal)))
   }
-  const command = layout.state === '/var/lib/deckhand' ? '' : ` --state ${layout.state}`
+  const command = stateOption(layout)
   deps.say('')
   deps.say(NODE_IS_UP)
   deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
@@ -252,6 +252,11 @@ async function announce(
   deps.say(`  agent's log   ${layout.agentLog}`)
   deps.say(`  leave         Ctrl-C: the agent stops, pods go on`)
   deps.say(`  stop all      bin/deckhand down${command}`)
+}
+
+/** What commands about this node need to find it. */
+export function stateOption({ state }: NodeLayout): string {
+  return state === '/var/lib/deckhand' ? '' : ` --state ${state}`
 }
 
 async function waitForExample(

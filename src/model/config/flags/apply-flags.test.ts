@@ -208,6 +208,8 @@ describe('flag rules', () => {
     [['--container-runtime=rkt'], /^--container-runtime.*rkt is not supported/],
     [['--cni_bin_dir=x'], /^--cni-bin-dir\[0\].*expected a whole path/],
     [['--docker-endpoint=tcp://a:2375'], /^--docker-endpoint.*Docker over TCP is not supported/],
+    [['--docker-endpoint=/run/docker.sock'], /^--docker-endpoint.*docker.sock, with unix:\/\/ in front$/],
+    [['--image-pull-progress-deadline=-1s'], /^--image-pull-progress-deadline.*expected a time above 0$/],
     [
       ['--docker-endpoint=unix:///a.sock', '--container-runtime-endpoint=unix:///b.sock'],
       /^--docker-endpoint.*expected the socket of containerRuntimeEndpoint/,

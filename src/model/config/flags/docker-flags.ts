@@ -29,7 +29,7 @@ export const dockerFlags = {
     rule: (value) =>
       value === '' || /^unix:\/\/\/./.test(value)
         ? undefined
-        : 'expected a socket such as unix:///var/run/docker.sock: Docker over TCP is not supported',
+        : `expected a socket such as unix:///var/run/docker.sock${value.startsWith('/') ? ', with unix:// in front' : ': Docker over TCP is not supported'}`,
   }),
   podInfraContainerImage: text({
     default: '',
@@ -48,6 +48,7 @@ export const dockerFlags = {
     flag: 'image-pull-progress-deadline',
     flagStays: true,
     about: 'time after which a pull without progress is given up',
+    rule: (value) => (value > 0 ? undefined : 'expected a time above 0'),
   }),
   networkPlugin: text({
     default: '',

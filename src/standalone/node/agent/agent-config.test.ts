@@ -32,6 +32,15 @@ function isStrong(name: string): boolean {
 }
 
 describe('createAgentConfig()', () => {
+  test('collects images only in a runtime of its own: those of another are its user’s too', () => {
+    const record = { nodeName: 'n', cgroupRoot: '/c', manifests: '/m', ports }
+    const highest = (runtime?: string) => {
+      const config = createAgentConfig(layout, runtime === undefined ? record : { ...record, runtime })
+      return (JSON.parse(config) as Record<string, unknown>)['imageGCHighThresholdPercent']
+    }
+    assert.deepEqual([highest(), highest('unix:///var/run/docker.sock')], [undefined, 100])
+  })
+
   for (const [what, path, isGood] of CIS) {
     test(`spells out for the CIS benchmark: ${what}`, () => {
       const value = path

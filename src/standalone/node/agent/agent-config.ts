@@ -57,6 +57,8 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     eventRecordQPS: 50,
     podPidsLimit: MOST_PROCESSES,
     seccompDefault: true,
+    // The images of a runtime that is not the node's own are the user's too: they go only when the disk is nearly full.
+    ...(record.runtime === undefined ? {} : { imageGCHighThresholdPercent: 100 }),
     // Shares of a disk that others fill too would keep pods from a machine that has plenty of room for them.
     evictionHard: {
       'memory.available': '100Mi',
