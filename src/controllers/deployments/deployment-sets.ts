@@ -29,7 +29,7 @@ export function sameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec 
   return sameValue(withoutHash(a), withoutHash(b))
 }
 
-/** A template as the deployment has it: without the label that tells its sets apart. */
+/** A template as the deployment has it: without the label by which its sets differ. */
 function withoutHash(template: PodTemplateSpec = {}): PodTemplateSpec {
   const { [HASH_LABEL]: _, ...labels } = template.metadata?.labels ?? {}
   return { ...template, metadata: { ...template.metadata, labels } }

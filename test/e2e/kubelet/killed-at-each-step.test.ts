@@ -6,7 +6,7 @@ import { PodSandboxState } from '../../../src/protocols/cri/generated/runtime-v1
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
 import { labRuntimeKind } from '../lab/lab-runtime.ts'
-import type { KillMoment, NotedCall } from '../support/kill-plan.ts'
+import type { KillMoment } from '../support/kill-plan.ts'
 import { MortalNode } from '../support/mortal-node.ts'
 import { podLives } from '../support/pod-lives.ts'
 import type { FoundContainer, FoundPod, PodLife } from '../support/pod-lives.ts'
@@ -27,22 +27,17 @@ async function findContainer(mortal: MortalNode, pod: Pod, manifest: string, nam
   const files = (await readdir(folder).catch(() => [])).toSorted((a, b) => parseInt(a) - parseInt(b))
   // A log may be removed between both readings: a container that fails again and again has its last ones only.
   const lines = await Promise.all(files.map((file) => mortal.node.logLines(pod, name, parseInt(file)).catch(() => [])))
-  const calls = await mortal.calls(`${manifest}-${NODE_NAME}`)
-  const starts = calls.filter(({ step }) => step.startsWith(`StartContainer ${name}#`))
-  const hooks = calls.filter(({ step }) => step.startsWith(`ExecSync ${name} bye#`))
+  const starts = (await mortal.calls(`${manifest}-${NODE_NAME}`)).filter(({ step }) =>
+    step.startsWith(`StartContainer ${name}#`),
+  )
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {}
   return {
     status: [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name),
     lines: lines.flat(),
-    doubts: countUnanswered(starts),
-    hookDoubts: countUnanswered(hooks),
+    doubts:
+      starts.filter(({ event }) => event === 'sent').length - starts.filter(({ event }) => event === 'answered').length,
     attempts: starts.filter(({ event }) => event === 'sent').map(({ attempt }) => attempt),
   }
-}
-
-function countUnanswered(calls: readonly NotedCall[]): number {
-  const count = (wanted: NotedCall['event']) => calls.filter(({ event }) => event === wanted).length
-  return count('sent') - count('answered')
 }
 
 async function findContainers(mortal: MortalNode, pod: Pod, manifest: string): Promise<FoundPod['container']> {

@@ -37,7 +37,7 @@ export const jobRules: ResourceRules<StoredJob> = {
     const problems = new ProblemList()
     const [now, before] = [spec ?? { template: {} }, old ?? { template: {} }]
     validateCompletions(now, before, problems)
-    // What a suspended Job has not started yet may still be told where to run.
+    // What a suspended Job has not started yet may still change where it is to run.
     const isOpen = before.suspend === true && (status?.active ?? 0) === 0 && status?.startTime === undefined
     if (!isOpen && !sameValue(now.template, before.template))
       problems.invalid(SPEC.child('template'), now.template, 'field is immutable')
