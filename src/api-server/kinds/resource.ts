@@ -41,6 +41,10 @@ export interface ResourceRules<T extends ApiObject = ApiObject> {
   /** What the server decides about a changed status. */
   readonly prepareStatus?: (object: T, before: T) => T
   readonly validate?: (object: T) => readonly Violation[]
+  /** Advice for the sender of a new or changed object, which stops nothing. */
+  readonly warn?: (object: T, before: T | undefined) => readonly string[]
+  /** What holds for new objects only. */
+  readonly validateCreate?: (object: T) => readonly Violation[]
   readonly validateUpdate?: (object: T, before: T) => readonly Violation[]
   readonly validateStatus?: (object: T, before: T) => readonly Violation[]
 }

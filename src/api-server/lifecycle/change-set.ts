@@ -42,6 +42,7 @@ export class ChangeSet {
   readonly objects: ObjectReader
   readonly #transaction: StoreTransaction
   readonly #changes: Change[] = []
+  readonly #warnings: string[] = []
 
   constructor(transaction: StoreTransaction, info: ChangeInfo) {
     this.#transaction = transaction
@@ -62,9 +63,12 @@ export class ChangeSet {
     return { ...info, now: toApiTime(now), objects: this.objects }
   }
 
-  /** Writes an object; one that only waited for its last finalizer is removed instead. */
+  /** Writes an object; one that only waited for its last finalizer is removed instead, and given as it would have been written. */
   put<R extends string>(key: StoreKey<R>, object: ObjectIn<R>): ObjectIn<R> {
-    if (isReadyToGo(object)) return this.remove(key) ?? object
+    if (isReadyToGo(object)) {
+      const resourceVersion = this.remove(key)?.metadata.resourceVersion
+      return { ...object, metadata: { ...object.metadata, resourceVersion } }
+    }
     const before = this.objects.get(key)
     const after = asStored(key.resource, this.#transaction.put(key, object))
     this.#changes.push({ key, before, after })
@@ -78,6 +82,15 @@ export class ChangeSet {
     if (last === undefined) return undefined
     this.#changes.push({ key, before, after: undefined })
     return asStored(key.resource, last)
+  }
+
+  /** Advice for the sender of the request. */
+  get warnings(): readonly string[] {
+    return this.#warnings
+  }
+
+  warn(warnings: readonly string[] = []): void {
+    this.#warnings.push(...warnings)
   }
 
   /** The changes that nothing has followed from yet. */

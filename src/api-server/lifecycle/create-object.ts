@@ -21,7 +21,9 @@ export function createObject(changes: ChangeSet, resource: Resource, sent: ApiOb
     ...validateObjectMeta(resource, object.metadata),
     ...validateGeneratedName(resource, object.metadata),
     ...(rules.validate?.(object) ?? []),
+    ...(rules.validateCreate?.(object) ?? []),
   ])
+  changes.warn(rules.warn?.(object, undefined))
   if (changes.get(key) !== undefined) throw alreadyExists(namedIn(resource, key.name))
   return changes.put(key, object)
 }

@@ -27,6 +27,7 @@ export function updateObject(changes: ChangeSet, resource: Resource, update: Obj
   checkPreconditions(resource, sent, before)
   const object = counted(resource, update, computeNext(changes, resource, update, sent, before), before)
   failIfInvalid(resource, object, violationsOf(resource, update.subresource, object, before))
+  if (update.subresource === undefined) changes.warn(resource.rules.warn?.(object, before))
   if (sameValue(object, before)) return before
   return changes.put(keyOf(resource, object), object)
 }

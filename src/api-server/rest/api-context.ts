@@ -48,6 +48,8 @@ export interface ChangeResult {
   /** As it is then, or its last state. */
   readonly object: ApiObject
   readonly isGone: boolean
+  /** Advice for the sender. */
+  readonly warnings: readonly string[]
 }
 
 /** Rolls back the transaction of a dry run, and carries its result. */
@@ -86,10 +88,11 @@ export async function changeObjects(
       const changes = new ChangeSet(transaction, changeInfo(deps, request.user))
       const { key, object } = change(changes)
       for (const each of changes.pending) deps.admit(request.user, each, changes.view)
+      const warnings = [...changes.warnings]
       const made = changes.pending.find((each) => each.key.name === key.name && each.key.resource === key.resource)
       settleChanges(changes)
       const present = changes.get(key)?.object
-      const result = { object: present ?? object, isGone: present === undefined }
+      const result = { object: present ?? object, isGone: present === undefined, warnings }
       if (!request.isDryRun) return result
       // What would not change at all is as it is.
       throw new DryRun(made === undefined ? result : { ...result, object: asBefore(result.object, made.before) })

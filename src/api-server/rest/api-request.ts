@@ -32,12 +32,23 @@ export function jsonResponse(status: number, value: unknown, warnings: readonly 
 /** JSON that is text already. */
 export function textResponse(status: number, body: string, warnings: readonly string[] = []): ApiResponse {
   const headers = { 'content-type': JSON_TYPE, 'cache-control': 'no-cache, private' }
-  return { status, body, headers: warnings.length === 0 ? headers : { ...headers, warning: warnings.map(toWarning) } }
+  return { status, body, headers: warnings.length === 0 ? headers : { ...headers, warning: toWarnings(warnings) } }
+}
+
+// Headers have a few kilobytes of room; where that is not enough, each gets a part of it.
+const MOST_CHARACTERS = 4096
+const SHORT_CHARACTERS = 256
+
+/** As headers, each of them once. */
+export function toWarnings(warnings: readonly string[]): readonly string[] {
+  const distinct = [...new Set(warnings)]
+  const length = distinct.reduce((sum, text) => sum + text.length, 0)
+  if (length <= MOST_CHARACTERS) return distinct.map(toWarning)
+  return distinct.slice(0, MOST_CHARACTERS / SHORT_CHARACTERS).map((text) => toWarning(text.slice(0, SHORT_CHARACTERS)))
 }
 
 /** As RFC 7234 has it; 299 is a warning that stays. */
-export function toWarning(text: string): string {
-  // Headers take printable ASCII only, and a few kilobytes of it.
-  const safe = text.replaceAll(/[^ -~]/g, '?').slice(0, 256)
-  return `299 - ${JSON.stringify(safe)}`
+function toWarning(text: string): string {
+  // Headers take printable ASCII only.
+  return `299 - ${JSON.stringify(text.replaceAll(/[^ -~]/g, '?'))}`
 }

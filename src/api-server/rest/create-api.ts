@@ -6,7 +6,7 @@ import { metricsVerb } from '../metrics/metrics-verbs.ts'
 import { answerPath } from './answer-path.ts'
 import type { PathParts } from './answer-path.ts'
 import type { ApiDeps } from './api-context.ts'
-import { jsonResponse, toWarning } from './api-request.ts'
+import { jsonResponse, toWarnings } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
 import { readDocument } from './decode-body.ts'
 import { deleteCollectionVerb, deleteVerb } from './verbs/delete-verbs.ts'
@@ -54,7 +54,7 @@ function withDeprecation({ group, version, resource }: RequestInfo, answer: ApiR
   const warning = findResource(group, version, resource)?.deprecation
   if (warning === undefined) return answer
   const { warning: others = [] } = answer.headers
-  return { ...answer, headers: { ...answer.headers, warning: [toWarning(warning), ...[others].flat()] } }
+  return { ...answer, headers: { ...answer.headers, warning: [...toWarnings([warning]), ...[others].flat()] } }
 }
 
 function toErrorResponse(deps: ApiDeps, request: ApiRequest, error: unknown): ApiResponse {
@@ -132,7 +132,8 @@ function isReview({ resource }: ResourceRequest): boolean {
   return REVIEW_GROUPS.includes(resource.group)
 }
 
-async function reviewVerb(deps: ApiDeps, { request, resource }: ResourceRequest): Promise<ApiResponse> {
+async function reviewVerb(deps: ApiDeps, { request, info, resource }: ResourceRequest): Promise<ApiResponse> {
   const document = await readDocument(request, resource)
-  return jsonResponse(201, await answerReview(deps.reviewers, resource, document, request.user))
+  const { namespace } = info
+  return jsonResponse(201, await answerReview(deps.reviewers, resource, document, { user: request.user, namespace }))
 }

@@ -839,9 +839,14 @@ const families: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       'an odd resolver',
-      { spec: { dnsConfig: { nameservers: ['1', '1.1.1.1', '1.1.1.1', '1.1.1.1'], searches: ['A'], options: [{}] } } },
+      {
+        spec: {
+          dnsConfig: { nameservers: ['1', '::ffff:1.1.1.1', '1.1.1.1', '1.1.1.1'], searches: ['A'], options: [{}] },
+        },
+      },
       'spec.dnsConfig.nameservers: Too many: 4: must have at most 3 items',
       'spec.dnsConfig.nameservers[0]: Invalid value: "1": must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'spec.dnsConfig.nameservers[1]: Invalid value: "::ffff:1.1.1.1": must not be an IPv4-mapped IPv6 address',
       `spec.dnsConfig.searches[0]: Invalid value: "A": must be a DNS name of lower case letters, digits, '-', '_' and '.'`,
       'spec.dnsConfig.options[0].name: Required value: an option needs a name',
     ],

@@ -8,6 +8,7 @@ import { podValidation } from './tables/pod-validation.ts'
 import { lists, selectors, watches } from './tables/reading.ts'
 import { access, podSubresources, reviews } from './tables/subresources.ts'
 import { printed } from './tables/tables-of-kinds.ts'
+import { warnings } from './tables/warnings.ts'
 import { bodies, fieldValidation, updates } from './tables/writing.ts'
 
 /** Every table of cases; a new one is listed here. */
@@ -22,6 +23,7 @@ export const allTables: readonly ContractTable[] = [
   watches,
   printed,
   fieldValidation,
+  warnings,
   bodies,
   updates,
   deletion,

@@ -7,6 +7,7 @@ import type { Violation } from '../../../model/schema/validation/problem-list.ts
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules } from '../resource.ts'
 import { sameValue } from '../../../base/document/same-value.ts'
+import { warnOfSecret } from '../warnings/warn-secret.ts'
 
 const MAX_BYTES = 1024 * 1024
 // The keys that a secret of a type must have; one of each list.
@@ -47,6 +48,7 @@ export const configMapRules: ResourceRules<ObjectOf<ConfigMap>> = {
 }
 
 export const secretRules: ResourceRules<ObjectOf<Secret>> = {
+  warn: warnOfSecret,
   fillDefaults: ({ stringData, ...secret }) => {
     const type = secret.type || 'Opaque'
     if (stringData === undefined) return { ...secret, type }

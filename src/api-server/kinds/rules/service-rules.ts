@@ -9,6 +9,7 @@ import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, RequestContext } from '../resource.ts'
 import { sameValue } from '../../../base/document/same-value.ts'
 import { findFreeAddress, isInRange } from './service-range.ts'
+import { warnOfService } from '../warnings/warn-service.ts'
 
 type StoredService = ObjectOf<Service>
 
@@ -20,6 +21,7 @@ const NODE_PORTS = { first: 30_000, last: 32_767 }
 
 /** Services are kept for their readers: they get an address and ports, but nothing here forwards traffic. */
 export const serviceRules: ResourceRules<StoredService> = {
+  warn: warnOfService,
   fillDefaults: (object) => {
     const spec = specOf(object)
     const type = spec.type || 'ClusterIP'

@@ -9,6 +9,7 @@ import { validateLabelSelector } from '../../../model/schema/validation/validate
 import type { ResourceRules } from '../resource.ts'
 import { sameValue } from '../../../base/document/same-value.ts'
 import { immutablePart, immutableSpecFields } from './immutable-fields.ts'
+import { warnOfClaim, warnOfDriver, warnOfVolume } from '../warnings/warn-storage.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
@@ -29,6 +30,7 @@ const NO_SOURCE = new Set([
 ])
 
 export const persistentVolumeRules: ResourceRules<ObjectOf<PersistentVolume>> = {
+  warn: warnOfVolume,
   fillDefaults: ({ spec = {}, ...volume }) => ({
     ...volume,
     spec: {
@@ -75,6 +77,7 @@ export const persistentVolumeRules: ResourceRules<ObjectOf<PersistentVolume>> = 
 }
 
 export const persistentVolumeClaimRules: ResourceRules<ObjectOf<PersistentVolumeClaim>> = {
+  warn: warnOfClaim,
   fillDefaults: ({ spec = {}, ...claim }) => ({
     ...claim,
     spec: {
@@ -109,6 +112,7 @@ export const persistentVolumeClaimRules: ResourceRules<ObjectOf<PersistentVolume
 }
 
 export const csiDriverRules: ResourceRules<ObjectOf<CSIDriver>> = {
+  warn: warnOfDriver,
   fillDefaults: (driver) => ({
     ...driver,
     spec: {

@@ -46,7 +46,7 @@ export async function answerReview(
   reviewers: Reviewers,
   { group, version, kind }: Resource,
   document: Document,
-  user: RequestUser,
+  { user, namespace }: { readonly user: RequestUser; readonly namespace: string },
 ): Promise<ApiObject> {
   const decode = <N extends string>(typeName: N) => decodeBody(document, { group, version, kind, typeName }).object
   switch (kind) {
@@ -67,9 +67,21 @@ export async function answerReview(
     }
     default: {
       const asked = decode('SubjectAccessReview')
+      if (kind === 'LocalSubjectAccessReview') checkNamespace(asked.spec, namespace)
       return { ...asked, status: await reviewers.reviewAccess(toQuestion(asked.spec, toUser(asked.spec))) }
     }
   }
+}
+
+/** A review in a namespace is about that namespace and no other. */
+function checkNamespace(
+  { resourceAttributes, nonResourceAttributes }: SubjectAccessReviewSpec,
+  namespace: string,
+): void {
+  if (nonResourceAttributes !== undefined)
+    throw rejectSpec('nonResourceAttributes', 'disallowed on this kind of request')
+  if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? '') !== namespace)
+    throw rejectSpec('resourceAttributes.namespace', `must match the namespace of the request: ${namespace}`)
 }
 
 function toQuestion(

@@ -27,11 +27,11 @@ export async function createVerb(deps: ApiDeps, asked: ResourceRequest, signal: 
   const { object: sent, warnings } = await readObject(asked)
   const stored = toStored(resource, placed(asked, sent))
   await deps.admitNew(request.user, resource, stored, signal)
-  const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
+  const { object, warnings: advice } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
     const made = createObject(changes, resource, stored)
     return { key: keyIn(asked, made.metadata.name ?? ''), object: made }
   })
-  return answer(deps, asked, object, { status: 201, warnings })
+  return answer(deps, asked, object, { status: 201, warnings: [...warnings, ...advice] })
 }
 
 /** PUT of a whole object, or of what a subresource has of it. */
@@ -43,7 +43,7 @@ export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise
   const stored = toStored(resource, named)
   const key = keyIn(asked, info.name)
   let status = 200
-  const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
+  const { object, warnings: advice } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
     if (mayCreate(changes, asked, key, stored)) {
       status = 201
       return { key, object: createObject(changes, resource, stored) }
@@ -57,7 +57,7 @@ export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise
       ),
     }
   })
-  return answer(deps, asked, object, { status, warnings })
+  return answer(deps, asked, object, { status, warnings: [...warnings, ...advice] })
 }
 
 /** PATCH of an object that is there. */
@@ -75,11 +75,12 @@ export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
     checkUid(resource, decoded.object, before)
     return toStored(resource, placed(asked, decoded.object))
   }
-  const { object } = await changeObjects(deps, dryRunOf(request, info), (changes) => ({
+  const { object, warnings: advice } = await changeObjects(deps, dryRunOf(request, info), (changes) => ({
     key,
     object: updateObject(changes, resource, toUpdate(asked, key, change)),
   }))
-  return answer(deps, asked, object, { status: 200, warnings: applyFieldValidation(info.query, unknown) })
+  const warnings = [...applyFieldValidation(info.query, unknown), ...advice]
+  return answer(deps, asked, object, { status: 200, warnings })
 }
 
 /** What comes of a patch, as an object; the fault is the patch's when it is none. */

@@ -36,6 +36,16 @@ export const qualifiedName: NameRule = (value) => {
     : "must have a name part of 1 to 63 letters, digits, '-', '_' or '.', starting and ending with a letter or digit"
 }
 
+/** Those of the system have no domain. */
+const STANDARD_FINALIZERS = ['foregroundDeletion', 'kubernetes', 'orphan']
+
+/** What keeps an object until it is removed from it. */
+export const finalizerName: NameRule = (value) =>
+  qualifiedName(value) ??
+  (value.includes('/') || STANDARD_FINALIZERS.includes(value)
+    ? undefined
+    : 'must have a domain, as in "example.com/finalizer"')
+
 /** The value of a label: empty, or up to 63 letters, digits, "-", "_" and ".". */
 export const labelValue: NameRule = (value) =>
   value === '' || (value.length <= 63 && QUALIFIED.test(value))
@@ -64,9 +74,18 @@ export const configKey: NameRule = (value) =>
 export const headerName: NameRule = (value) =>
   /^[-A-Za-z0-9]+$/.test(value) ? undefined : "must be letters, digits or '-'"
 
-/** An IP address of either family, as written by people. */
-export const ipAddress: NameRule = (value) =>
-  isIP(value) !== 0 && !value.includes('%') ? undefined : 'must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)'
+/** An IP address of either family, as written by people; not one of IPv4 that is written as one of IPv6. */
+export const ipAddress: NameRule = (value) => {
+  if (isIP(value) === 0 || value.includes('%')) return 'must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)'
+  return MAPPED.test(canonicalAddress(value)) ? 'must not be an IPv4-mapped IPv6 address' : undefined
+}
+
+const MAPPED = /^::ffff:[0-9a-f]+:[0-9a-f]+$/
+
+/** An address as RFC 5952 writes it. */
+export function canonicalAddress(address: string): string {
+  return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
+}
 
 /** The name of a kernel parameter, with dots or slashes. */
 export const sysctlName: NameRule = (value) =>

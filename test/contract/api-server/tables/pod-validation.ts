@@ -209,6 +209,7 @@ const pods: Readonly<Record<string, object>> = {
     dnsConfig: { nameservers: ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'] },
   }),
   'name server that is no address': pod('a', { dnsConfig: { nameservers: ['x'] } }),
+  'name server of IPv4 in the form of IPv6': pod('a', { dnsConfig: { nameservers: ['::ffff:10.0.0.1'] } }),
   'deadline of zero': pod('a', { activeDeadlineSeconds: 0 }),
   'node selector': pod('a', { nodeSelector: { 'a b': 'c d' } }),
   'node name': pod('a', { nodeName: 'Not a name' }),

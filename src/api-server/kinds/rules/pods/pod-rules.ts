@@ -9,6 +9,7 @@ import { sameValue } from '../../../../base/document/same-value.ts'
 import { admitPod, withDefaultTolerations } from './pod-admission.ts'
 import { validatePodStatus } from './validate-pod-status.ts'
 import { validatePodUpdate } from './validate-pod-update.ts'
+import { warnOfName, warnOfPod } from '../../warnings/warn-pod.ts'
 
 type StoredPod = ObjectOf<Pod>
 
@@ -42,6 +43,12 @@ export const podRules: ResourceRules<StoredPod> = {
     // The last scheduling gate is gone.
     return bindPod({ ...pod, spec, status: before.status }, context.nodeName, context.now)
   },
+
+  // Of a change there is none: what changes pods is seldom a person.
+  warn: (pod, before) =>
+    before === undefined
+      ? [...warnOfName(pod.metadata, "the Pod's hostname"), ...warnOfPod(specOf(pod), pod.metadata)]
+      : [],
 
   // A pod that never ran on a node, or has ended, needs no grace.
   gracePeriodSeconds: ({ spec, status }, asked) => {

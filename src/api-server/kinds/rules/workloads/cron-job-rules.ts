@@ -6,12 +6,21 @@ import { parseCronSchedule } from '../../../../model/text/cron-schedule.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
 import { fillJobSpec, validateJobSpec } from './job-rules.ts'
+import { warnOfName, warnOfTemplate } from '../../warnings/warn-pod.ts'
 
 const SPEC = FieldPath.root.child('spec')
 // A Job is named after it, with a number behind.
 const LONGEST_NAME = 52
 
 export const cronJobRules: ResourceRules<ObjectOf<CronJob>> = {
+  warn: (object, before) => [
+    ...(before === undefined ? warnOfName(object.metadata) : []),
+    ...warnOfTemplate(
+      object.spec.jobTemplate.spec?.template,
+      SPEC.child('jobTemplate').child('spec').child('template'),
+      { object, before },
+    ),
+  ],
   orphansDependents: true,
   fillDefaults: ({ spec, ...job }) => ({
     ...job,

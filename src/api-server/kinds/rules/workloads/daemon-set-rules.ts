@@ -6,6 +6,7 @@ import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
 import { immutableSpecFields } from '../immutable-fields.ts'
 import { fillTemplate, isZero, validateIntOrPercent, validateWorkload } from './pod-template.ts'
+import { warnOfTemplate } from '../../warnings/warn-pod.ts'
 
 type StoredSet = ObjectOf<DaemonSet>
 
@@ -14,6 +15,7 @@ const SPEC = FieldPath.root.child('spec')
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
 export const daemonSetRules: ResourceRules<StoredSet> = {
+  warn: (object, before) => warnOfTemplate(object.spec?.template, SPEC.child('template'), { object, before }),
   fillDefaults: ({ spec, ...set }) => ({
     ...set,
     spec: {

@@ -6,11 +6,16 @@ import type { ResourceRules } from '../../resource.ts'
 import { immutableSpecFields } from '../immutable-fields.ts'
 import { fillTemplate, isZero, validateIntOrPercent, validateWorkload } from './pod-template.ts'
 import { validateReplicaCounts } from './replica-set-rules.ts'
+import { warnOfName, warnOfTemplate } from '../../warnings/warn-pod.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const DEFAULT_STEP = '25%'
 
 export const deploymentRules: ResourceRules<ObjectOf<Deployment>> = {
+  warn: (object, before) => [
+    ...(before === undefined ? warnOfName(object.metadata) : []),
+    ...warnOfTemplate(object.spec?.template, SPEC.child('template'), { object, before }),
+  ],
   fillDefaults: ({ spec, ...deployment }) => ({ ...deployment, spec: fillSpec(spec) }),
   validate: ({ spec }) => {
     const problems = new ProblemList()

@@ -9,6 +9,7 @@ import type { ResourceRules } from '../../resource.ts'
 import { immutableSpecFields } from '../immutable-fields.ts'
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 import { fillTemplate, validateTemplate } from './pod-template.ts'
+import { warnOfName, warnOfTemplate } from '../../warnings/warn-pod.ts'
 
 type StoredJob = ObjectOf<Job>
 
@@ -25,6 +26,10 @@ const IMMUTABLE = [
 ] as const
 
 export const jobRules: ResourceRules<StoredJob> = {
+  warn: (object, before) => [
+    ...(before === undefined ? warnOfName(object.metadata) : []),
+    ...warnOfTemplate(object.spec?.template, SPEC.child('template'), { object, before }),
+  ],
   orphansDependents: true,
   fillDefaults: ({ spec, metadata, ...job }) => {
     const filled = fillJobSpec(spec)

@@ -5,11 +5,16 @@ import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
 import { immutableSpecFields } from '../immutable-fields.ts'
 import { fillTemplate, validateWorkload } from './pod-template.ts'
+import { warnOfName, warnOfTemplate } from '../../warnings/warn-pod.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const STATUS = FieldPath.root.child('status')
 
 export const replicaSetRules: ResourceRules<ObjectOf<ReplicaSet>> = {
+  warn: (object, before) => [
+    ...(before === undefined ? warnOfName(object.metadata) : []),
+    ...warnOfTemplate(object.spec?.template, SPEC.child('template'), { object, before }),
+  ],
   fillDefaults: ({ spec, ...set }) => ({
     ...set,
     spec: {

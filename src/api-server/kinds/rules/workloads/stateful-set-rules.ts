@@ -7,8 +7,12 @@ import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
 import { fillTemplate, validateWorkload } from './pod-template.ts'
 import { validateReplicaCounts } from './replica-set-rules.ts'
+import { warnOfTemplate } from '../../warnings/warn-pod.ts'
+import { warnOfClaimSpec } from '../../warnings/warn-storage.ts'
 
 const SPEC = FieldPath.root.child('spec')
+const KEEPS_ALL_REVISIONS =
+  'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended'
 const MUTABLE: readonly (keyof StatefulSetSpec)[] = [
   'minReadySeconds',
   'ordinals',
@@ -20,6 +24,13 @@ const MUTABLE: readonly (keyof StatefulSetSpec)[] = [
 ]
 
 export const statefulSetRules: ResourceRules<ObjectOf<StatefulSet>> = {
+  warn: (object, before) => [
+    ...warnOfTemplate(object.spec?.template, SPEC.child('template'), { object, before }),
+    ...(object.spec?.volumeClaimTemplates ?? []).flatMap(({ spec }, index) =>
+      warnOfClaimSpec(spec, SPEC.child('volumeClaimTemplates').index(index)),
+    ),
+    ...((object.spec?.revisionHistoryLimit ?? 0) < 0 ? [KEEPS_ALL_REVISIONS] : []),
+  ],
   fillDefaults: ({ spec, ...set }) => ({ ...set, spec: fillSpec(spec) }),
   prepareCreate: (set) => ({ ...set, status: { replicas: 0 } }),
   validate: ({ spec }) => {
