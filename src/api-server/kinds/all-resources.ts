@@ -17,7 +17,7 @@ import { csiNodeRules } from './rules/csi-node-rules.ts'
 import { configMapRules, secretRules } from './rules/config-rules.ts'
 import * as devices from './rules/device-rules.ts'
 import { finalize, namespaceRules } from './rules/namespace-rules.ts'
-import { eventConversion, eventFields, eventRules } from './rules/event-rules.ts'
+import { eventConversion, eventFields, eventRules, newEventRules } from './rules/event-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
 import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources.ts'
 import { podFields, podRules } from './rules/pods/pod-rules.ts'
@@ -233,7 +233,7 @@ const others: readonly Resource[] = [
     createsOnUpdate: true,
     selectableFields: eventFields,
     columns: eventColumns,
-    rules: eventRules,
+    rules: newEventRules,
   }),
   define('runtimeclasses.node.k8s.io', {
     kind: 'RuntimeClass',

@@ -1,10 +1,10 @@
 import { allResources } from '../kinds/all-resources.ts'
+import { NAMESPACE_FINALIZER } from '../kinds/rules/namespace-rules.ts'
 import type { StoreKey } from '../store/api-object.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject } from './delete-object.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
-const OWN_FINALIZER = 'kubernetes'
 const DEFAULT_ACCOUNT = 'default'
 
 const contained = allResources.filter(
@@ -38,9 +38,12 @@ function finishNamespace(changes: ChangeSet, name: string): void {
   const { finalizers = [] } = namespace.spec ?? {}
   // Our own finalizer waits until the namespace is empty; a client that removed it does not want to wait.
   if (finalizers.length === 0) return void changes.remove(key)
-  if (finalizers.some((finalizer) => finalizer !== OWN_FINALIZER)) return
   const isEmpty = contained.every(({ storage }) => changes.view.count({ resource: storage, namespace: name }) === 0)
-  if (isEmpty) changes.remove(key)
+  if (!isEmpty) return
+  const others = finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER)
+  if (others.length === 0) return void changes.remove(key)
+  if (others.length < finalizers.length)
+    changes.put(key, { ...namespace, spec: { ...namespace.spec, finalizers: others } })
 }
 
 function isDefaultAccount({ resource, name }: StoreKey): boolean {

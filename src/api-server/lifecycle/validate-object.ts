@@ -1,8 +1,8 @@
 import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
-import { qualifiedName } from '../../model/schema/validation/name-rules.ts'
+import { finalizerName } from '../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../model/schema/validation/problem-list.ts'
-import type { NameRule, Violation } from '../../model/schema/validation/problem-list.ts'
+import type { Violation } from '../../model/schema/validation/problem-list.ts'
 import { validateAnnotations, validateLabels } from '../../model/schema/validation/validate-metadata.ts'
 import { invalid } from '../api-error.ts'
 import type { Resource } from '../kinds/resource.ts'
@@ -19,17 +19,10 @@ export function failIfInvalid(resource: Resource, object: ApiObject, violations:
   })
   if (distinct.length === 0) return
   const name = object.metadata.name ?? object.metadata.generateName ?? ''
-  throw invalid({ group: resource.group, kind: resource.kind, name }, distinct)
+  // The form that is stored is what was read; events of the newer group are stored as the core's.
+  const group = object.apiVersion === 'v1' ? '' : resource.group
+  throw invalid({ group, kind: resource.kind, name }, distinct)
 }
-
-/** Those of the system have no domain. */
-const STANDARD_FINALIZERS = ['foregroundDeletion', 'kubernetes', 'orphan']
-
-const finalizerName: NameRule = (value) =>
-  qualifiedName(value) ??
-  (value.includes('/') || STANDARD_FINALIZERS.includes(value)
-    ? undefined
-    : 'must have a domain, as in "example.com/finalizer"')
 
 /** The rules that hold for every object. */
 export function validateObjectMeta(resource: Resource, meta: ObjectMeta): readonly Violation[] {

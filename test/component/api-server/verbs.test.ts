@@ -737,6 +737,10 @@ describe('events', () => {
       regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
       note: 'hello',
       reportingController: 'x',
+      reportingInstance: 'x-1',
+      action: 'Greet',
+      reason: 'Greeted',
+      type: 'Normal',
       eventTime: '2026-01-01T00:00:00.000000Z',
     })
     const { body: core } = await must('GET', `${older}/e`)
@@ -751,6 +755,39 @@ describe('events', () => {
       ['EventList', 'events.k8s.io/v1', 'again', 5, 'events.k8s.io/v1'],
     )
     assert.equal((await must('GET', `${older}?fieldSelector=involvedObject.name%3Dq`)).body.items.length, 0)
+  })
+
+  test('of the newer group keep what they say; how often may change', async (t) => {
+    const { must, call } = await start(t)
+    const events = '/apis/events.k8s.io/v1/namespaces/default/events'
+    await must('POST', events, {
+      metadata: { name: 'e' },
+      regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
+      note: 'hello',
+      reportingController: 'x',
+      reportingInstance: 'x-1',
+      action: 'Greet',
+      reason: 'Greeted',
+      type: 'Normal',
+      eventTime: '2026-01-01T00:00:00.000000Z',
+    })
+    const series = { count: 2, lastObservedTime: '2026-01-01T00:00:01.000000Z' }
+    assert.deepEqual((await must('PATCH:merge', `${events}/e`, { series })).body.series, series)
+    for (const change of [{ note: 'bye' }, { reportingInstance: 'x-2' }, { series: { count: 1 } }])
+      assert.equal((await call('PATCH:merge', `${events}/e`, change)).status, 422)
+  })
+})
+
+describe('namespaces', () => {
+  test('with a finalizer of a client stay until that takes it away', async (t) => {
+    const { must, call } = await start(t)
+    const path = '/api/v1/namespaces/kept'
+    await must('POST', '/api/v1/namespaces', { metadata: { name: 'kept' }, spec: { finalizers: ['example.com/hold'] } })
+    await must('DELETE', path)
+    const { body } = await must('GET', path)
+    assert.deepEqual([body.status.phase, body.spec.finalizers], ['Terminating', ['example.com/hold']])
+    await must('PUT', `${path}/finalize`, { ...body, spec: { finalizers: [] } })
+    assert.equal((await call('GET', path)).status, 404)
   })
 })
 

@@ -73,21 +73,6 @@ export const chosenDifferences: readonly ChosenDifference[] = [
     ],
   },
   {
-    at: /\.warnings$/,
-    why: 'advice about fields that do no harm is not given',
-    cases: [
-      'pod-validation / name that is no label',
-      'pod-validation / host address of a port',
-      'pod-validation / pull secret without a name',
-      'kinds / csi driver with all',
-      'printed / service with a load balancer',
-      'printed / csi driver',
-      'field-validation / a warning about an old label',
-      'field-validation / a warning about two variables of one name',
-      'field-validation / a warning about an old annotation',
-    ],
-  },
-  {
     at: /\.divisor$/,
     why: 'a divisor that is not sent is not made up',
     cases: ['pod-defaults / environment'],
@@ -146,20 +131,6 @@ export const chosenDifferences: readonly ChosenDifference[] = [
     cases: ['access / nobody lists'],
   },
   {
-    at: /^0\./,
-    why: 'events are taken as they come: what programs of any age write about is worth more than its form',
-    cases: [
-      'kinds / event with a time of microseconds and nothing else',
-      'kinds / event of the new group without all',
-      'kinds / event of the new group with a type that is none',
-    ],
-  },
-  {
-    at: /^0\./,
-    why: 'the requests of a claim are checked by what allocates them',
-    cases: ['kinds / resource claim without a class', 'kinds / resource claim with two equal requests'],
-  },
-  {
     at: /\.(phase|lastPhaseTransitionTime|cells\.4)$/,
     why: 'controllers act in the transaction of the write: a volume is available at once',
     cases: [
@@ -198,16 +169,6 @@ export const chosenDifferences: readonly ChosenDifference[] = [
       'kinds / node with taints',
       'lives / node: made, made again, read, listed, deleted',
     ],
-  },
-  {
-    at: /\.finalizers\.\d$/,
-    why: "the finalizers of a namespace are the system's own",
-    cases: ['kinds / namespace with a status'],
-  },
-  {
-    at: /^0\./,
-    why: "the finalizers of a namespace are the system's own",
-    cases: ['namespaces / a finalizer that is none'],
   },
   {
     at: /^1\.|^2\./,
@@ -299,13 +260,8 @@ export const chosenDifferences: readonly ChosenDifference[] = [
   },
   {
     at: /\.(kind|finalizers|ownerReferences)$/,
-    why: 'what follows from a deletion happens in its transaction: the answer shows the object as it was last stored, or that it is gone',
-    cases: [
-      'deletion / held by a finalizer',
-      'deletion / foreground',
-      'deletion / orphans',
-      'deletion / a pod with a finalizer',
-    ],
+    why: 'what follows from a deletion happens in its transaction: the answer says that the object is gone',
+    cases: ['deletion / foreground', 'deletion / orphans'],
   },
   {
     at: /^1\./,
@@ -326,11 +282,6 @@ export const chosenDifferences: readonly ChosenDifference[] = [
     at: /\.authenticated$/,
     why: 'a token that is no good is said to be none',
     cases: ['reviews / review of a token for others'],
-  },
-  {
-    at: /^0\./,
-    why: 'rights are the same in all namespaces',
-    cases: ['reviews / may in a namespace'],
   },
   {
     at: /^0\.body\.resources\./,

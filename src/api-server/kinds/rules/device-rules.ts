@@ -10,6 +10,7 @@ import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import type { ResourceRules, SelectableFields } from '../resource.ts'
+import { validateClaimSpec } from './device-claim.ts'
 import { immutablePart, immutableSpecFields } from './immutable-fields.ts'
 
 type Slice = ObjectOf<ResourceSlice>
@@ -19,6 +20,11 @@ const SPEC = FieldPath.root.child('spec')
 
 export const resourceClaimRules: ResourceRules<ObjectOf<ResourceResourceClaim>> = {
   fillDefaults: (claim) => ({ ...claim, spec: fillClaimSpec(claim.spec) }),
+  validate: ({ spec }) => {
+    const problems = new ProblemList()
+    validateClaimSpec(spec, SPEC, problems)
+    return problems.violations
+  },
   validateUpdate: immutablePart('spec'),
 }
 
@@ -27,6 +33,11 @@ export const resourceClaimTemplateRules: ResourceRules<ObjectOf<ResourceClaimTem
     ...template,
     spec: { ...template.spec, spec: fillClaimSpec(template.spec.spec) },
   }),
+  validate: ({ spec }) => {
+    const problems = new ProblemList()
+    validateClaimSpec(spec.spec, SPEC.child('spec'), problems)
+    return problems.violations
+  },
   validateUpdate: immutablePart('spec'),
 }
 

@@ -50,8 +50,30 @@ const RUNTIMES = '/apis/node.k8s.io/v1/runtimeclasses'
 const NEW_EVENTS = '/apis/events.k8s.io/v1/namespaces/$(ns)/events'
 const RESOURCES = '/apis/resource.k8s.io/v1'
 
+type Row = readonly [name: string, path: string, body: object]
+
+const newEvent = (name: string, fields: Fields): Row => [
+  name,
+  NEW_EVENTS,
+  of('events.k8s.io/v1', 'Event', 'b', {
+    eventTime: '2020-01-01T00:00:00.000001Z',
+    reportingController: 'example.com/c',
+    reportingInstance: 'i',
+    action: 'A',
+    reason: 'R',
+    type: 'Normal',
+    regarding: { kind: 'Pod', name: 'p', namespace: '$(ns)' },
+    ...fields,
+  }),
+]
+const claimOf = (name: string, devices: Fields): Row => [
+  name,
+  `${RESOURCES}/namespaces/$(ns)/resourceclaims`,
+  of('resource.k8s.io/v1', 'ResourceClaim', 'a', { spec: { devices } }),
+]
+
 /** Objects of each kind, good and bad: what they get besides, or which rules they break. */
-const rows: readonly (readonly [name: string, path: string, body: object])[] = [
+const rows: readonly Row[] = [
   ['configmap', CONFIG_MAPS, configMap('a', { k: 'v' })],
   ['configmap with nothing', CONFIG_MAPS, configMap('a')],
   ['configmap with bytes', CONFIG_MAPS, core('ConfigMap', 'a', { binaryData: { b: base64('x') }, immutable: true })],
@@ -183,6 +205,20 @@ const rows: readonly (readonly [name: string, path: string, body: object])[] = [
       note: 'n',
     }),
   ],
+  newEvent('event of the new group with what is old', {
+    deprecatedCount: 1,
+    deprecatedFirstTimestamp: '2020-01-01T00:00:00Z',
+    deprecatedLastTimestamp: '2020-01-01T00:00:00Z',
+    deprecatedSource: { component: 'c' },
+  }),
+  newEvent('event of the new group with a series of one', { series: { count: 1 } }),
+  newEvent('event of the new group with too long texts', {
+    reportingInstance: 'x'.repeat(129),
+    action: 'x'.repeat(129),
+    reason: 'x'.repeat(129),
+    note: 'x'.repeat(1025),
+  }),
+  newEvent('event of the new group about nothing', { regarding: {} }),
   [
     'event of the new group without all',
     NEW_EVENTS,
@@ -420,6 +456,55 @@ const rows: readonly (readonly [name: string, path: string, body: object])[] = [
           ],
         },
       },
+    }),
+  ],
+  claimOf('resource claim of nothing', { requests: [{ name: 'r' }] }),
+  claimOf('resource claim of this and that', {
+    requests: [{ name: 'r', exactly: { deviceClassName: 'c' }, firstAvailable: [{ name: 's', deviceClassName: 'c' }] }],
+  }),
+  claimOf('resource claim of the first of two', {
+    requests: [
+      {
+        name: 'r',
+        firstAvailable: [
+          { name: 's', deviceClassName: 'c' },
+          { name: 's', deviceClassName: '' },
+        ],
+      },
+    ],
+  }),
+  claimOf('resource claim with bad names', {
+    requests: [{ name: 'A_b', exactly: { deviceClassName: 'A_b' } }],
+  }),
+  claimOf('resource claim of all, and two', {
+    requests: [{ name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'All', count: 2 } }],
+  }),
+  claimOf('resource claim with a mode that is none', {
+    requests: [{ name: 'r', exactly: { deviceClassName: 'c', allocationMode: 'Some' } }],
+  }),
+  claimOf('resource claim of less than none', {
+    requests: [{ name: 'r', exactly: { deviceClassName: 'c', count: -1 } }],
+  }),
+  claimOf('resource claim with a selector of nothing', {
+    requests: [{ name: 'r', exactly: { deviceClassName: 'c', selectors: [{}] } }],
+  }),
+  claimOf('resource claim about requests that are not there', {
+    requests: [{ name: 'r', exactly: { deviceClassName: 'c' } }],
+    constraints: [{ requests: ['x'], matchAttribute: 'example.com/a' }],
+    config: [{ requests: ['r', 'r/x'], opaque: { driver: 'x.example.com', parameters: { a: 1 } } }],
+  }),
+  claimOf('resource claim with a configuration of nothing', {
+    requests: [{ name: 'r', exactly: { deviceClassName: 'c' } }],
+    config: [{ requests: ['r'] }],
+  }),
+  claimOf('resource claim of too much', {
+    requests: Array.from({ length: 33 }, (_, index) => ({ name: `r${index}`, exactly: { deviceClassName: 'c' } })),
+  }),
+  [
+    'resource claim template without a class',
+    `${RESOURCES}/namespaces/$(ns)/resourceclaimtemplates`,
+    of('resource.k8s.io/v1', 'ResourceClaimTemplate', 'a', {
+      spec: { spec: { devices: { requests: [{ name: 'r', exactly: {} }] } } },
     }),
   ],
   [

@@ -204,6 +204,18 @@ export const namespaces: ContractTable = {
       },
       get('/api/v1/namespaces/contract-held', { until: 404, shows: 'code' }),
     ),
+    each(
+      'held by a finalizer of its own',
+      post('/api/v1/namespaces', core('Namespace', 'contract-own', { spec: { finalizers: ['example.com/hold'] } }), {
+        shows: ['spec'],
+      }),
+      remove('/api/v1/namespaces/contract-own', undefined, { shows: ['kind', 'status.phase'] }),
+      get('/api/v1/namespaces/contract-own', { shows: ['status.phase'] }),
+      put('/api/v1/namespaces/contract-own/finalize', core('Namespace', 'contract-own', { spec: { finalizers: [] } }), {
+        shows: ['kind', 'spec'],
+      }),
+      get('/api/v1/namespaces/contract-own', { until: 404, shows: 'code' }),
+    ),
     each('twice', post('/api/v1/namespaces', core('Namespace', '$(ns)'))),
     each(
       'changed',

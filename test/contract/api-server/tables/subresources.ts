@@ -450,6 +450,32 @@ export const reviews: ContractTable = {
       ),
     ),
     each(
+      'may in its namespace',
+      post(
+        `${AUTHORIZATION}/namespaces/$(ns)/localsubjectaccessreviews`,
+        review('LocalSubjectAccessReview', {
+          user: 'u',
+          groups: ['system:masters'],
+          resourceAttributes: { verb: 'get', resource: 'pods', namespace: '$(ns)' },
+        }),
+        { shows: ['kind', 'status.allowed'] },
+      ),
+    ),
+    each(
+      'may in a namespace that is not said',
+      post(
+        `${AUTHORIZATION}/namespaces/$(ns)/localsubjectaccessreviews`,
+        review('LocalSubjectAccessReview', { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } }),
+      ),
+    ),
+    each(
+      'may a path in a namespace',
+      post(
+        `${AUTHORIZATION}/namespaces/$(ns)/localsubjectaccessreviews`,
+        review('LocalSubjectAccessReview', { user: 'u', nonResourceAttributes: { verb: 'get', path: '/x' } }),
+      ),
+    ),
+    each(
       'may in a namespace',
       post(
         `${AUTHORIZATION}/namespaces/$(ns)/localsubjectaccessreviews`,
