@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isAscii } from 'node:buffer'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -25,8 +26,24 @@ export const all = [a, b, ...parts.map(({ late }) => late)]`,
   await buildProgram(root, { name: 'main', source: 'src/main.ts', outdir })
   const built = readdirSync(outdir).toSorted()
   assert.equal(built.length, 4, built.join())
-  const early = [...readFileSync(join(outdir, 'main.js'), 'utf8').matchAll(/from "(.*)"/g)].map(([, path]) => path)
+  const early = [...readFileSync(join(outdir, 'main.js'), 'utf8').matchAll(/from ?"(.*?)"/g)].map(([, path]) => path)
   assert.equal(early.length, 1, early.join())
   const { all } = (await import(pathToFileURL(join(outdir, 'main.js')).href)) as { readonly all: readonly string[] }
   assert.deepEqual(all, ['a', 'b', 'late a', 'late ab'])
+})
+
+test('a built program has the names of its functions and files, and no other comments', async () => {
+  const root = makeTemporaryFolder()
+  mkdirSync(join(root, 'src'))
+  const text = `export class Waiting {
+    /** Until the end …; comments of members are the ones that a bundle keeps. */
+    readonly untilTheEnd = function untilTheEnd() { return 'a…' }
+  }`
+  writeFileSync(join(root, 'src/main.ts'), text)
+  await buildProgram(root, { name: 'main', source: 'src/main.ts', outdir: join(root, 'dist') })
+  const built = readFileSync(join(root, 'dist/main.js'), 'utf8')
+  assert.match(built, /function untilTheEnd\(/)
+  assert.match(built, /^\/\/ src\/main\.ts$/m)
+  assert.doesNotMatch(built, /comments/)
+  assert.ok(isAscii(Buffer.from(built)))
 })

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { build } from 'esbuild'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { build, transform } from 'esbuild'
 import type { BuildOptions, Metafile, Plugin } from 'esbuild'
 
 interface Program {
@@ -32,12 +32,33 @@ export async function buildProgram(root: string, { name, source, outdir }: Progr
     logLevel: 'warning',
   } as const satisfies BuildOptions
   const { metafile } = await build({ ...options, plugins: [leaveOut], write: false, metafile: true })
-  const { metafile: written } = await build({
+  const { metafile: made, outputFiles } = await build({
     ...options,
     plugins: [leaveOut, keepTogether(metafile, root, source)],
+    write: false,
     metafile: true,
   })
-  return Object.keys(written.inputs)
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, await shorten(text))
+  }
+  return Object.keys(made.inputs)
+}
+
+// The comments in which esbuild names the file that the lines below come from, and the exports at the end.
+const PART = /^(?=\/\/ \S+\.\w+$|export \{$)/m
+
+/**
+ * Without indentation and other comments. Node keeps the text of what it runs, and one character that is not ASCII doubles it. What a stack trace needs
+ * stays: names, lines of some length, the files they come from.
+ */
+async function shorten(text: string): Promise<string> {
+  const parts = text.split(PART).map(async (part) => {
+    if (part.startsWith('export {')) return part
+    const [name] = /^\/\/ .*\n/.exec(part) ?? ['']
+    return name + (await transform(part, { minifyWhitespace: true, lineLimit: 160, target: 'node26' })).code
+  })
+  return (await Promise.all(parts)).join('')
 }
 
 /** grpc-js loads it in two functions, for channelz and ORCA, that are never called here; it brings protobufjs, which has a script that runs at its installation. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isAscii } from 'node:buffer'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -27,13 +28,18 @@ describe('the package that npm would publish', () => {
       .filter((name) => name.endsWith('.js'))
       .flatMap((name) => [
         ...readFileSync(join(installed, 'dist', name), 'utf8').matchAll(
-          /^(?:import|export)\b[^"'\n]*["']([^"'\n]+)["'];$|\bimport\("([^"]+)"\)/gm,
+          /(?:^|[;}])(?:import|export)\b[^"';()]*"([^"\n]+)"|\bimport\("([^"]+)"\)/gm,
         ),
       ])
       .map(([, statement, call]) => statement ?? call ?? '')
     assert.ok(imported.length > files.length / 2)
     assert.deepEqual(
       imported.filter((name) => !name.startsWith('.') && !isBuiltin(name)),
+      [],
+    )
+    // Node keeps the text of a program in memory, each character twice as large as soon as one is not ASCII.
+    assert.deepEqual(
+      files.filter((name) => name.endsWith('.js') && !isAscii(readFileSync(join(installed, 'dist', name)))),
       [],
     )
   })

@@ -13,8 +13,8 @@ const NANOS: Readonly<Record<string, bigint>> = {
 }
 const LARGEST_NANOS = 2n ** 63n - 1n
 const LONGEST_TEXT = 128
-const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
-const PART = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g
+const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/
+const PART = /(\d*)\.?(\d*)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g
 
 function toMilliseconds(nanos: bigint): Milliseconds {
   return Number(nanos / 1_000_000n) + Number(nanos % 1_000_000n) / 1e6
