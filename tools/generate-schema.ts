@@ -36,6 +36,7 @@ const API_ROOTS = [
   'core.v1.PersistentVolumeClaim',
   'core.v1.Service',
   'core.v1.Endpoints',
+  'discovery.v1.EndpointSlice',
   'policy.v1.Eviction',
   'apps.v1.ControllerRevision',
   'apps.v1.DaemonSet',

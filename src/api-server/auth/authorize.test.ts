@@ -193,6 +193,7 @@ const READABLE = [
     'deployments.apps/status',
     'deviceclasses.resource.k8s.io',
     'endpoints',
+    'endpointslices.discovery.k8s.io',
     'events',
     'events.events.k8s.io',
     'jobs.batch',

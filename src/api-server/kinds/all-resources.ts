@@ -8,7 +8,7 @@ import * as jobColumns from './columns/job-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
 import * as columns from './columns/other-columns.ts'
 import { podColumns } from './columns/pod-columns.ts'
-import { endpointsColumns, serviceColumns } from './columns/service-columns.ts'
+import { endpointsColumns, endpointSliceColumns, serviceColumns } from './columns/service-columns.ts'
 import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns/volume-columns.ts'
 import * as workloadColumns from './columns/workload-columns.ts'
 import type { Resource, SubresourcePath } from './resource.ts'
@@ -23,8 +23,9 @@ import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources
 import { podFields, podRules } from './rules/pods/pod-rules.ts'
 import { resize } from './rules/pods/pod-resize.ts'
 import { binding, ephemeralContainers, eviction } from './rules/pods/pod-subresources.ts'
-import { endpointsRules } from './rules/endpoints-rules.ts'
-import { serviceRules } from './rules/service-rules.ts'
+import { endpointSliceRules } from './rules/services/endpoint-slice-rules.ts'
+import { endpointsRules } from './rules/services/endpoints-rules.ts'
+import { serviceRules } from './rules/services/service-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
 import { cronJobRules } from './rules/workloads/cron-job-rules.ts'
 import { daemonSetRules } from './rules/workloads/daemon-set-rules.ts'
@@ -221,6 +222,13 @@ const others: readonly Resource[] = [
     updatesUnconditionally: false,
     columns: columns.leaseColumns,
     rules: leaseRules,
+  }),
+  define('endpointslices.discovery.k8s.io', {
+    kind: 'EndpointSlice',
+    isNamespaced: true,
+    hasGeneration: true,
+    columns: endpointSliceColumns,
+    rules: endpointSliceRules,
   }),
   define('events', {
     group: 'events.k8s.io',

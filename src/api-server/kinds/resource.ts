@@ -1,6 +1,6 @@
 import type { NameRule, Violation } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import type { ServiceRange } from './rules/service-range.ts'
+import type { ServiceRange } from './rules/services/service-range.ts'
 import type { ObjectReader } from './object-reader.ts'
 import type { TableColumns } from './table-columns.ts'
 import type { Int64 } from '../../model/generated/core-v1.ts'
@@ -21,7 +21,7 @@ export interface RequestContext {
   readonly nodeName: string | undefined
   readonly user: RequestUser
   readonly objects: ObjectReader
-  readonly serviceRange: ServiceRange
+  readonly serviceRanges: readonly ServiceRange[]
   /** The end of a name that the server makes up. */
   readonly nameSuffix: () => string
 }

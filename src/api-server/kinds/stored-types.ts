@@ -28,6 +28,7 @@ interface StoredTypes {
   readonly 'daemonsets.apps': groups.DaemonSet
   readonly 'deployments.apps': groups.Deployment
   readonly 'deviceclasses.resource.k8s.io': groups.DeviceClass
+  readonly 'endpointslices.discovery.k8s.io': groups.EndpointSlice
   readonly 'jobs.batch': groups.Job
   readonly 'leases.coordination.k8s.io': groups.Lease
   readonly 'nodes.metrics.k8s.io': MetricsObject

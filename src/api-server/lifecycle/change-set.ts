@@ -1,7 +1,7 @@
 import { asStored, createObjectReader } from '../kinds/object-reader.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser, Resource, RequestContext } from '../kinds/resource.ts'
-import type { ServiceRange } from '../kinds/rules/service-range.ts'
+import type { ServiceRange } from '../kinds/rules/services/service-range.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, StoreKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
@@ -15,7 +15,7 @@ export interface ChangeInfo {
   readonly nodeName: string | undefined
   readonly user: RequestUser
   /** Where services get their addresses from. */
-  readonly serviceRange: ServiceRange
+  readonly serviceRanges: readonly ServiceRange[]
   readonly newUid: () => string
   /** The end of a name that the server makes up. */
   readonly nameSuffix: () => string

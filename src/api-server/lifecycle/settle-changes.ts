@@ -1,11 +1,13 @@
 import type { Change, ChangeSet } from './change-set.ts'
 import { followNamespaces } from './follow-namespaces.ts'
+import { followApiService } from './api-service.ts'
 import { followOwners } from './follow-owners.ts'
 import { followVolumes } from './follow-volumes.ts'
 
 // A cluster has controllers for these; here they act at once, in the transaction of the change.
 const followers: readonly ((changes: ChangeSet, change: Change) => void)[] = [
   followNamespaces,
+  followApiService,
   followOwners,
   followVolumes,
 ]

@@ -7,7 +7,7 @@ import type { Change, ChangeInfo } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
 import type { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import type { RequestUser, Resource } from '../kinds/resource.ts'
-import type { ServiceRange } from '../kinds/rules/service-range.ts'
+import type { ServiceRange } from '../kinds/rules/services/service-range.ts'
 import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import type { ApiStore } from '../store/api-store.ts'
 import type { StoreView } from '../store/transaction.ts'
@@ -21,7 +21,7 @@ export interface ApiDeps {
   /** The node that pods without one are bound to at once; undefined where a scheduler does that. */
   readonly nodeName: string | undefined
   /** Where services get their addresses from. */
-  readonly serviceRange: ServiceRange
+  readonly serviceRanges: readonly ServiceRange[]
   /** As in "v1.36.4". */
   readonly version: string
   readonly newUid: () => string
@@ -63,7 +63,7 @@ class DryRun extends Error {
 }
 
 export function changeInfo(
-  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'serviceRange' | 'newUid' | 'random'>,
+  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'serviceRanges' | 'newUid' | 'random'>,
   user: RequestUser,
 ): ChangeInfo {
   const nameSuffix = () =>
@@ -71,8 +71,8 @@ export function changeInfo(
       { length: SUFFIX_LENGTH },
       () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
     ).join('')
-  const { clock, nodeName, serviceRange, newUid } = deps
-  return { now: clock.now(), nodeName, serviceRange, user, newUid, nameSuffix }
+  const { clock, nodeName, serviceRanges, newUid } = deps
+  return { now: clock.now(), nodeName, serviceRanges, user, newUid, nameSuffix }
 }
 
 /**

@@ -14,8 +14,8 @@ import type { KubeletTrust } from '../backends/backend.ts'
 import { createBackends } from '../backends/create-backends.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import { KubeletCredentials } from '../backends/kubelet-credentials.ts'
-import { DEFAULT_SERVICE_RANGE, parseServiceRange } from '../kinds/rules/service-range.ts'
-import type { ServiceRange } from '../kinds/rules/service-range.ts'
+import { DEFAULT_SERVICE_RANGE, parseServiceRanges } from '../kinds/rules/services/service-range.ts'
+import type { ServiceRange } from '../kinds/rules/services/service-range.ts'
 import type { ChangeInfo } from '../lifecycle/change-set.ts'
 import { ResourceMetrics } from '../metrics/resource-metrics.ts'
 import { ensureKubeletClientCertificate } from '../pki/kubelet-client-certificate.ts'
@@ -51,7 +51,7 @@ export interface ApiParts {
   readonly authenticator: Authenticator
   readonly kubelets: KubeletCredentials
   readonly backends: Backends
-  readonly serviceRange: ServiceRange
+  readonly serviceRanges: readonly ServiceRange[]
   readonly api: Api
   /** What a change of the server's own depends on. */
   readonly infoFor: (user: RequestUser) => ChangeInfo
@@ -70,14 +70,14 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
   })
   const { kubeletAddress, staticPods } = deps
   const backends = createBackends({ objects, clock, kubeletTls: () => kubelets.tls(), kubeletAddress })
-  const serviceRange = parseServiceRange(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
+  const serviceRanges = parseServiceRanges(deps.serviceRange ?? DEFAULT_SERVICE_RANGE)
   const apiDeps: ApiDeps = {
     ...deps,
     nodeName: deps.hasScheduler === true ? undefined : deps.nodeName,
     store,
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
-    serviceRange,
+    serviceRanges,
     reviewers: createReviewers(authenticator, objects),
     admit: (user, change, view) => {
       const objects = createObjectReader(view)
@@ -89,5 +89,5 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
   }
   const infoFor = (user: RequestUser) => changeInfo(apiDeps, user)
   const api = createApi(apiDeps)
-  return { pki, store, objects, signer, authenticator, kubelets, backends, serviceRange, api, infoFor }
+  return { pki, store, objects, signer, authenticator, kubelets, backends, serviceRanges, api, infoFor }
 }

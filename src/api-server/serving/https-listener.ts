@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Http2SecureServer } from 'node:http2'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../base/async/clock.ts'
@@ -45,6 +46,7 @@ export class HttpsListener {
   readonly #connections: ClientConnections
   #certificatePem: string
   #isClosing = false
+  #secondDoor: Server | undefined
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps
@@ -81,6 +83,15 @@ export class HttpsListener {
     return bound
   }
 
+  /** Takes connections at one more address. */
+  async alsoListen(address: string, port: number): Promise<void> {
+    const door = createServer((socket) => this.#server.emit('connection', socket))
+    door.listen(port, address)
+    await once(door, 'listening')
+    this.#secondDoor = door
+    this.#deps.log.info('the API listens', { address, port })
+  }
+
   /** Serves until the signal aborts; then gives what is being answered a moment. */
   async run(signal: AbortSignal): Promise<void> {
     if (!signal.aborted) await once(signal, 'abort')
@@ -92,6 +103,7 @@ export class HttpsListener {
     if (!this.#server.listening) return
     this.#isClosing = true
     using scope = new AbortScope(new AbortController().signal)
+    this.#secondDoor?.close()
     const closed = once(this.#server, 'close')
     this.#server.close()
     await Promise.race([closed, this.#deps.clock.sleep(STOP_MS, scope.signal)])

@@ -12,9 +12,11 @@ import { runCertificateSigner } from '../pki/run-certificate-signer.ts'
 import { runRenewal } from '../pki/run-renewal.ts'
 import { ensureServingCertificate } from '../pki/serving-certificate.ts'
 import { SEALED_RESOURCES } from '../kinds/all-resources.ts'
-import { firstAddress } from '../kinds/rules/service-range.ts'
+import { firstAddress } from '../kinds/rules/services/service-range.ts'
 import type { RequestUser } from '../kinds/resource.ts'
-import { createBaseObjects, writeApiEndpoint } from '../lifecycle/base-objects.ts'
+import { writeApiEndpoint } from '../lifecycle/api-service.ts'
+import type { ApiEndpoint } from '../lifecycle/api-service.ts'
+import { createBaseObjects } from '../lifecycle/base-objects.ts'
 import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
 import { runReturningPods } from '../lifecycle/run-returning-pods.ts'
 import { openApiStore } from '../store/open-api-store.ts'
@@ -45,6 +47,8 @@ export interface ApiServerDeps {
   readonly serviceRange?: string
   /** An address of the machine by which pods can reach the port of the API; none when they cannot. */
   readonly advertisedAddress?: string
+  /** Whether the machine has the address of the API's service, so that pods reach the API there without any translation. */
+  readonly hasServiceAddress?: boolean
   /** As in "v1.36.4". */
   readonly version: string
   readonly clock: Clock
@@ -69,6 +73,8 @@ export interface ApiServerReady {
   readonly server: string
   readonly authorityPem: string
 }
+
+const SERVICE_PORT = 443
 
 /** The parts of the server itself act as this one. */
 const OWN_USER: RequestUser = { name: 'system:deckhand', groups: [ADMIN_GROUP] }
@@ -105,12 +111,30 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const port = await listener.listen(deps.address, deps.port)
   const server = toUrl(deps.address, port)
   try {
-    const address = deps.advertisedAddress
-    if (address !== undefined) await writeApiEndpoint(store, parts.infoFor(OWN_USER), { address, port })
+    const endpoint = (await openServiceDoor(deps, parts, listener)) ?? { address: deps.advertisedAddress, port }
+    const { address } = endpoint
+    if (address !== undefined) await writeApiEndpoint(store, parts.infoFor(OWN_USER), { ...endpoint, address })
     for (const identity of deps.identities) await ensureKubeconfig(pki, identity, server, deps)
     await runTasks(deps, parts, { listener, server }, signal)
   } finally {
     await listener.close()
+  }
+}
+
+/** Listens at the address of the service as well; what keeps it from that must not keep the node from starting. */
+async function openServiceDoor(
+  { hasServiceAddress = false, log }: ApiServerDeps,
+  { serviceRanges: [range] }: ApiParts,
+  listener: HttpsListener,
+): Promise<ApiEndpoint | undefined> {
+  if (!hasServiceAddress || range === undefined) return undefined
+  const endpoint = { address: firstAddress(range), port: SERVICE_PORT }
+  try {
+    await listener.alsoListen(endpoint.address, endpoint.port)
+    return endpoint
+  } catch (error) {
+    log.error('pods cannot reach the API at the address of its service', { ...endpoint, error })
+    return undefined
   }
 }
 
@@ -129,8 +153,8 @@ async function createListener(deps: ApiServerDeps, parts: ApiParts, stop: AbortS
 }
 
 /** What the API is reached by: as the caller says, and by the address of its service. */
-function namesOf(deps: ApiServerDeps, { serviceRange }: ApiParts): readonly string[] {
-  return [firstAddress(serviceRange), ...deps.servingNames()]
+function namesOf(deps: ApiServerDeps, { serviceRanges }: ApiParts): readonly string[] {
+  return [...serviceRanges.map(firstAddress), ...deps.servingNames()]
 }
 
 /** All that goes on while the API is served. */

@@ -2,6 +2,52 @@
 
 import type * as core from './core-v1.ts'
 
+export interface EndpointSlice {
+  readonly addressType: string
+  readonly apiVersion?: string | undefined
+  readonly endpoints?: readonly Endpoint[] | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly ports?: readonly DiscoveryEndpointPort[] | undefined
+}
+
+export interface Endpoint {
+  readonly addresses: readonly string[]
+  readonly conditions?: EndpointConditions | undefined
+  readonly deprecatedTopology?: Readonly<Record<string, string>> | undefined
+  readonly hints?: EndpointHints | undefined
+  readonly hostname?: string | undefined
+  readonly nodeName?: string | undefined
+  readonly targetRef?: core.ObjectReference | undefined
+  readonly zone?: string | undefined
+}
+
+export interface EndpointConditions {
+  readonly ready?: boolean | undefined
+  readonly serving?: boolean | undefined
+  readonly terminating?: boolean | undefined
+}
+
+export interface EndpointHints {
+  readonly forNodes?: readonly ForNode[] | undefined
+  readonly forZones?: readonly ForZone[] | undefined
+}
+
+export interface ForNode {
+  readonly name: string
+}
+
+export interface ForZone {
+  readonly name: string
+}
+
+export interface DiscoveryEndpointPort {
+  readonly appProtocol?: string | undefined
+  readonly name?: string | undefined
+  readonly port?: number | undefined
+  readonly protocol?: string | undefined
+}
+
 export interface Eviction {
   readonly apiVersion?: string | undefined
   readonly deleteOptions?: core.DeleteOptions | undefined
@@ -1339,6 +1385,13 @@ export interface ApiTypes {
   readonly EndpointSubset: core.EndpointSubset
   readonly EndpointAddress: core.EndpointAddress
   readonly EndpointPort: core.EndpointPort
+  readonly EndpointSlice: EndpointSlice
+  readonly Endpoint: Endpoint
+  readonly EndpointConditions: EndpointConditions
+  readonly EndpointHints: EndpointHints
+  readonly ForNode: ForNode
+  readonly ForZone: ForZone
+  readonly 'discovery.EndpointPort': DiscoveryEndpointPort
   readonly Eviction: Eviction
   readonly DeleteOptions: core.DeleteOptions
   readonly Preconditions: core.Preconditions

@@ -11,7 +11,7 @@ import { createBaseObjects } from '../../../src/api-server/lifecycle/base-object
 import { SEALED_RESOURCES } from '../../../src/api-server/kinds/all-resources.ts'
 import type { RequestUser } from '../../../src/api-server/kinds/resource.ts'
 import { ResourceMetrics } from '../../../src/api-server/metrics/resource-metrics.ts'
-import { parseServiceRange } from '../../../src/api-server/kinds/rules/service-range.ts'
+import { parseServiceRanges } from '../../../src/api-server/kinds/rules/services/service-range.ts'
 import { changeInfo } from '../../../src/api-server/rest/api-context.ts'
 import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
@@ -43,6 +43,8 @@ export interface TestApiOptions {
   /** Who may write what; every user everything when absent. */
   readonly admit?: ApiDeps['admit']
   readonly admitNew?: ApiDeps['admitNew']
+  /** As in "10.96.0.0/12,fd00::/112". */
+  readonly serviceRange?: string
 }
 
 /** The whole API over a store in a folder, on loopback. */
@@ -61,7 +63,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     clock,
     log,
     nodeName: options.hasScheduler === true ? undefined : 'node-1',
-    serviceRange: parseServiceRange('10.96.0.0/12'),
+    serviceRanges: parseServiceRanges(options.serviceRange ?? '10.96.0.0/12'),
     version: 'v1.36.4',
     newUid: randomUUID,
     random: Math.random,

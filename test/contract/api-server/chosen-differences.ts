@@ -46,7 +46,6 @@ export const chosenDifferences: readonly ChosenDifference[] = [
       'pod-validation / resize policy of an unknown resource',
       'pod-validation / pod resources above limits',
       'kinds / configmap too large',
-      'kinds / service with a bad address',
       'kinds / service with a bad selector',
       'kinds / volume without a size',
       'kinds / claim with a bad selector',

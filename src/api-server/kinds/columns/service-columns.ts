@@ -1,3 +1,4 @@
+import type { EndpointSlice } from '../../../model/generated/api-groups.ts'
 import type { Endpoints, Service, ServicePort } from '../../../model/generated/core-v1.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf, formatMap } from '../table-columns.ts'
@@ -32,6 +33,22 @@ export const endpointsColumns: TableColumns<ObjectOf<Endpoints>> = {
     const more = all.length > MAX_ENDPOINTS ? ` + ${all.length - MAX_ENDPOINTS} more...` : ''
     return [object.metadata.name ?? '', shown === '' ? '<none>' : shown + more, ageOf(object, now)]
   },
+}
+
+/** The rows of `kubectl get endpointslices`. */
+export const endpointSliceColumns: TableColumns<ObjectOf<EndpointSlice>> = {
+  columns: columnsOf('Name', 'AddressType', 'Ports', 'Endpoints', 'Age'),
+  cells: (slice, now) => {
+    const ports = (slice.ports ?? []).map(({ port }) => (port === undefined ? '*' : String(port)))
+    const addresses = (slice.endpoints ?? []).flatMap((endpoint) => endpoint.addresses)
+    return [slice.metadata.name ?? '', slice.addressType, shorten(ports), shorten(addresses), ageOf(slice, now)]
+  },
+}
+
+function shorten(all: readonly string[]): string {
+  if (all.length === 0) return '<unset>'
+  const more = all.length > MAX_ENDPOINTS ? ` + ${all.length - MAX_ENDPOINTS} more...` : ''
+  return all.slice(0, MAX_ENDPOINTS).join(',') + more
 }
 
 function externalIps({ spec, status }: Service): string {

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findFreeAddress, firstAddress, isInRange, parseServiceRange } from './service-range.ts'
+import {
+  findFreeAddress,
+  firstAddress,
+  isInRange,
+  nthAddress,
+  parseServiceRange,
+  parseServiceRanges,
+} from './service-range.ts'
 
 describe('service ranges', () => {
   test('begin at the base of the network', () => {
@@ -8,7 +15,7 @@ describe('service ranges', () => {
     assert.equal(firstAddress(parseServiceRange('192.168.0.0/16')), '192.168.0.1')
   })
 
-  for (const text of ['', '10.0.0.0', '10.0.0.0/30', '10.0.0.0/x', 'fd00::/112', '10.0.0/16', '10.0.0.0/4']) {
+  for (const text of ['', '10.0.0.0', '10.0.0.0/30', '10.0.0.0/x', 'fd00::/48', '10.0.0/16', '10.0.0.0/4']) {
     test(`"${text}" is none`, () => assert.throws(() => parseServiceRange(text), /Cannot use the range of services/))
   }
 
@@ -29,9 +36,23 @@ describe('service ranges', () => {
       given.push(next)
     }
     assert.equal(given.length, 30)
+    assert.deepEqual([given[0], given[14], given[15], given.at(-1)], ['10.0.0.17', '10.0.0.1', '10.0.0.2', '10.0.0.16'])
+  })
+
+  test('of IPv6 begin after the address of the network', () => {
+    const range = parseServiceRange('fd00:1::/112')
+    assert.equal(firstAddress(range), 'fd00:1::1')
+    assert.equal(nthAddress(range, 10), 'fd00:1::a')
+    assert.equal(findFreeAddress(range, new Set()), 'fd00:1::101')
+    assert.equal(isInRange(range, 'fd00:1::ffff'), true)
+    assert.equal(isInRange(range, 'fd00:2::1'), false)
+  })
+
+  test('are one of each family at most', () => {
     assert.deepEqual(
-      [given[0], given[14], given[15], given.at(-1)],
-      ['10.0.0.16', '10.0.0.30', '10.0.0.1', '10.0.0.15'],
+      parseServiceRanges('10.0.0.0/16,fd00::/112').map(({ family }) => family),
+      ['IPv4', 'IPv6'],
     )
+    assert.throws(() => parseServiceRanges('10.0.0.0/16,10.1.0.0/16'), /one of each family/)
   })
 })
