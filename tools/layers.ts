@@ -241,6 +241,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'controllers/jobs': workloadLayers,
   'controllers/cron-jobs': workloadLayers,
   'controllers/disruption-budgets': workloadLayers,
+  'controllers/endpoints': workloadLayers,
   'controllers/composition': [
     'base',
     'model',
@@ -253,6 +254,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'controllers/jobs',
     'controllers/cron-jobs',
     'controllers/disruption-budgets',
+    'controllers/endpoints',
   ],
   'api-server': ['base', 'model', 'system/files', 'protocols/streams', 'protocols/x509'],
   standalone: [

@@ -7,12 +7,13 @@ import type {
   CronJob,
   DaemonSet,
   Deployment,
+  EndpointSlice,
   Job,
   PodDisruptionBudget,
   ReplicaSet,
   StatefulSet,
 } from '../../model/generated/api-groups.ts'
-import type { Node, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import type { Endpoints, Node, PersistentVolumeClaim, Pod, Service } from '../../model/generated/core-v1.ts'
 import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
@@ -21,6 +22,8 @@ import { createCronJobController } from '../cron-jobs/cron-job-controller.ts'
 import { createDaemonSetController } from '../daemon-sets/daemon-set-controller.ts'
 import { createDisruptionBudgetController } from '../disruption-budgets/disruption-budget-controller.ts'
 import { createDeploymentController } from '../deployments/deployment-controller.ts'
+import { createEndpointSliceController } from '../endpoints/endpoint-slice-controller.ts'
+import { createMirroringController } from '../endpoints/mirroring-controller.ts'
 import { ApiObjects } from '../engine/api-objects.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import type { Controller } from '../engine/controller.ts'
@@ -35,6 +38,7 @@ const parts: Readonly<Record<string, readonly ((deps: ControllerDeps) => Control
   statefulsets: [createStatefulSetController],
   budgets: [createDisruptionBudgetController],
   jobs: [createJobController, createJobOrphanController, createCronJobController],
+  services: [createEndpointSliceController, createMirroringController],
 }
 
 export interface ControllersDeps {
@@ -74,6 +78,9 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
     budgets: open<PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
     jobs: open<Job>('batch/v1', 'Job', 'jobs'),
     cronJobs: open<CronJob>('batch/v1', 'CronJob', 'cronjobs'),
+    services: open<Service>('v1', 'Service', 'services'),
+    slices: open<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices'),
+    endpoints: open<Endpoints>('v1', 'Endpoints', 'endpoints'),
   }
   const controllers = Object.entries(parts)
     .filter(([part]) => !deps.without.includes(part))

@@ -5,12 +5,13 @@ import type {
   CronJob,
   DaemonSet,
   Deployment,
+  EndpointSlice,
   Job,
   PodDisruptionBudget,
   ReplicaSet,
   StatefulSet,
 } from '../../model/generated/api-groups.ts'
-import type { Node, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import type { Endpoints, Node, PersistentVolumeClaim, Pod, Service } from '../../model/generated/core-v1.ts'
 import type { EventInput } from '../../protocols/kube-api/events/event-factory.ts'
 import type { ApiObjects } from './api-objects.ts'
 
@@ -30,4 +31,7 @@ export interface ControllerDeps {
   readonly budgets: ApiObjects<PodDisruptionBudget>
   readonly jobs: ApiObjects<Job>
   readonly cronJobs: ApiObjects<CronJob>
+  readonly services: ApiObjects<Service>
+  readonly slices: ApiObjects<EndpointSlice>
+  readonly endpoints: ApiObjects<Endpoints>
 }

@@ -22,7 +22,21 @@ describe('addresses as numbers', () => {
     })
   }
 
-  for (const text of ['', '10.0.0', '10.0.0.256', 'fe80::1%eth0', 'web']) {
+  for (const text of [
+    '',
+    '10.0.0',
+    '10.0.0.256',
+    'fe80::1%eth0',
+    'web',
+    '1::2::3',
+    '1:2:3:4:5:6:7::8',
+    '01.2.3.4',
+    '1:2',
+    ':1',
+    '::g',
+    '::1.2.3.400',
+    '1:2:3:4:5:6:7:8:9',
+  ]) {
     test(`"${text}" is none`, () => assert.equal(parseIp(text), undefined))
   }
 

@@ -1,19 +1,19 @@
-import { isIPv4, isIPv6 } from 'node:net'
-
 /** An IP address as a number, with its family. */
 export interface IpNumber {
   readonly family: 'IPv4' | 'IPv6'
   readonly value: bigint
 }
 
+const V4_PART = String.raw`(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])`
+const V4 = new RegExp(String.raw`^(?:${V4_PART}\.){3}${V4_PART}$`, 'v')
 const V4_BITS = 32
 const V6_BITS = 128
 
 /** Undefined for what is no address; a zone ("%eth0") makes it none. */
 export function parseIp(text: string): IpNumber | undefined {
-  if (isIPv4(text)) return { family: 'IPv4', value: BigInt(toNumber(text)) }
-  if (!isIPv6(text) || text.includes('%')) return undefined
-  return { family: 'IPv6', value: fromGroups(text) }
+  if (V4.test(text)) return { family: 'IPv4', value: BigInt(toNumber(text)) }
+  const value = fromGroups(text)
+  return value === undefined ? undefined : { family: 'IPv6', value }
 }
 
 /** An address in the one form that everyone writes. */
@@ -44,15 +44,19 @@ function toNumber(address: string): number {
   return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
 }
 
-function fromGroups(text: string): bigint {
+function fromGroups(text: string): bigint | undefined {
   // The last four bytes may be written as those of an IPv4 address.
   const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text)
+  if (dotted && !V4.test(dotted[2] ?? '')) return undefined
   const last = toNumber(dotted?.[2] ?? '0.0.0.0')
   const plain = dotted ? `${dotted[1]}${Math.floor(last / 65_536).toString(16)}:${(last % 65_536).toString(16)}` : text
-  const [head = '', tail] = plain.split('::')
+  const [head = '', tail, ...more] = plain.split('::')
   const front = head === '' ? [] : head.split(':')
   const back = tail === undefined || tail === '' ? [] : tail.split(':')
   const missing = tail === undefined ? 0 : 8 - front.length - back.length
+  // "::" stands for one group at least.
+  if (more.length > 0 || missing < (tail === undefined ? 0 : 1)) return undefined
   const groups = [...front, ...Array.from({ length: missing }, () => '0'), ...back]
+  if (groups.length !== 8 || !groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined
   return groups.reduce((sum, group) => (sum << 16n) + BigInt(Number.parseInt(group, 16)), 0n)
 }
