@@ -1,4 +1,5 @@
 import type { StatsDeps } from '../../src/node/stats/stats-deps.ts'
+import type { DockerLogs } from '../../src/system/directories/stats-files.ts'
 import type { ObservedPod } from '../../src/model/pod/observed-pod.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { createInstance, createObservedPod, createObservedSandbox } from '../builders/create-observed-pod.ts'
@@ -34,6 +35,8 @@ export class FakeStatsWorld {
   ])
   pods: readonly ObservedPod[]
   failing = ''
+  /** What was last asked for with the logs of a pod. */
+  dockerLogs: DockerLogs | undefined
 
   constructor(version: 1 | 2 = 2) {
     this.cgroups = new RecordedCgroups(version)
@@ -117,9 +120,10 @@ export class FakeStatsWorld {
           this.#do(`statfs ${path}`)
           return { ...used, device: '253:0' }
         },
-        folder: async (path) => {
-          if (path.endsWith('/plugins')) return undefined
+        folder: async () => undefined,
+        logFolder: async (path, docker) => {
           this.#do(`list ${path}`)
+          this.dockerLogs = docker
           return { own: { bytes: 10, inodes: 1 }, folders: new Map([['main', { bytes: 8192, inodes: 2 }]]) }
         },
         cutFolder: async () => undefined,

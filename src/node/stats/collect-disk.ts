@@ -37,15 +37,19 @@ type FileSystemDeps = Pick<StatsDeps, 'calls' | 'files' | 'onSplitDisk' | 'log'>
 
 const NANOS_PER_MS = 1_000_000n
 
-/** Asks the runtime, which counts layers by itself, and lists log folders. What cannot be had is left out. */
+/**
+ * Asks the runtime, which counts layers by itself, and lists log folders. What cannot be had is left out. The runtime's file systems say
+ * where Docker's own folder is, which has the logs.
+ */
 export async function collectDisk(
   deps: DiskDeps,
   pods: readonly ObservedPod[],
+  fileSystems: Promise<RuntimeFileSystems>,
   signal: AbortSignal,
 ): Promise<DiskUsage> {
   const [rootfs, byPod] = await Promise.all([
     unlessFailed(deps, 'containers', readLayers(deps, signal), signal),
-    readPods(deps, pods, signal),
+    fileSystems.then(({ imageFs }) => readPods(deps, pods, imageFs?.mountPoint, signal)),
   ])
   return { rootfs: rootfs ?? new Map(), pods: byPod }
 }
@@ -114,12 +118,16 @@ function treesIn(folder: Awaited<ReturnType<DiskDeps['files']['folder']>>): read
 async function readPods(
   deps: DiskDeps,
   pods: readonly ObservedPod[],
+  runtimeRoot: string | undefined,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<PodUid, PodDisk>> {
   const volumes = Map.groupBy(deps.volumes(), ({ volume }) => volume.uid)
   const found = new Map<PodUid, PodDisk>()
-  for (const { uid, name, namespace } of pods) {
-    const logs = await deps.files.folder(`${deps.podLogsDirectory}/${namespace}_${name}_${uid}`)
+  for (const { uid, name, namespace, containers } of pods) {
+    const logs = await deps.files.logFolder(`${deps.podLogsDirectory}/${namespace}_${name}_${uid}`, {
+      root: runtimeRoot,
+      containerIds: new Set(containers.map(({ id }) => id)),
+    })
     const directory = `${deps.rootDirectory}/pods/${uid}`
     const hosts = await deps.files.file(`${directory}/etc-hosts`)
     const messages = await readMessages(deps, uid)

@@ -67,6 +67,8 @@ describe('StatsEngine', () => {
     assert.deepEqual([...parts].sort(), ['disk', 'usage'])
     const log = '/logs/shop_web_11111111-2222-3333-4444-555555555555'
     assert.deepEqual(world.take().toSorted(), ['images', 'layers', `list ${log}`, 'statfs /images', 'statfs /root'])
+    // Docker keeps the logs of containers in its own folder.
+    assert.deepEqual(world.dockerLogs, { root: '/images', containerIds: new Set(['c1']) })
     await engine.ask(['usage'], signal)
     assert.deepEqual(world.take(), [])
     await world.clock.advance(1)

@@ -4,7 +4,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { CgroupFinder } from './sampling/cgroup-finder.ts'
 import { CgroupSampler } from './sampling/cgroup-sampler.ts'
 import { collectDisk, collectFileSystems } from './collect-disk.ts'
-import type { DiskUsage } from './collect-disk.ts'
+import type { DiskUsage, RuntimeFileSystems } from './collect-disk.ts'
 import { collectNode } from './collect-node.ts'
 import { collectPods, listMeasured } from './collect-pods.ts'
 import { DescriptorBudget } from './sampling/read-processes.ts'
@@ -127,10 +127,7 @@ export class StatsEngine {
     const { clock } = this.#deps
     const at = clock.monotonic()
     const pods = this.#observed()
-    const [disk, fileSystems] = await Promise.all([
-      parts.has('disk') ? collectDisk(this.#deps, pods, this.#signal) : undefined,
-      parts.has('disk') || parts.has('fileSystems') ? collectFileSystems(this.#deps, this.#signal) : undefined,
-    ])
+    const { disk, fileSystems } = await this.#collectDisk(parts, pods)
     this.#sampler.beginPass()
     const common = { deps: this.#deps, sampler: this.#sampler, parts, budget: new DescriptorBudget() }
     const node = await collectNode({ ...common, fileSystems })
@@ -144,6 +141,17 @@ export class StatsEngine {
     const containers = new Set(pods.flatMap(listMeasured).map(({ id }) => id))
     this.#last = { at, snapshot, containers }
     return snapshot
+  }
+
+  async #collectDisk(
+    parts: ReadonlySet<StatsPart>,
+    pods: readonly ObservedPod[],
+  ): Promise<{ readonly disk?: DiskUsage; readonly fileSystems?: RuntimeFileSystems }> {
+    if (!parts.has('disk') && !parts.has('fileSystems')) return {}
+    const asked = collectFileSystems(this.#deps, this.#signal)
+    if (!parts.has('disk')) return { fileSystems: await asked }
+    const [disk, fileSystems] = await Promise.all([collectDisk(this.#deps, pods, asked, this.#signal), asked])
+    return { disk, fileSystems }
   }
 
   /** What the runtime reports of pods; undefined where the agent measures by itself. */

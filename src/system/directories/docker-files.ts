@@ -1,5 +1,5 @@
 import { constants, readFileSync } from 'node:fs'
-import { mkdir, open, readFile, symlink, unlink } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, symlink, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import process from 'node:process'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
@@ -33,6 +33,7 @@ export const dockerFiles: DockerFiles = {
     await mkdir(dirname(path), { recursive: true, mode: 0o755 })
     await unlessAbsent(unlink(path), undefined)
     await symlink(target, path)
+    await removeDeadLinks(path, target)
   },
 
   async writeInPlace(path, text) {
@@ -68,6 +69,22 @@ export const dockerFiles: DockerFiles = {
     if (((capabilities >> CAP_SYS_RESOURCE) & 1n) === 1n) return LEAST_OOM_SCORE
     return Number(readFileSync('/proc/self/oom_score_adj', 'utf8'))
   },
+}
+
+/**
+ * Earlier links beside this one whose container is gone from Docker, and its log with it: those of a node that was taken down and brought up
+ * again, for example. This one is enough to count the restarts by. Only links into the same folder of Docker's are followed.
+ */
+async function removeDeadLinks(newest: string, target: string): Promise<void> {
+  const folder = dirname(newest)
+  const containers = dirname(dirname(target))
+  for (const name of await readdir(folder)) {
+    const link = `${folder}/${name}`
+    const earlier = link === newest ? undefined : await readLink(link)
+    if (earlier === undefined || dirname(dirname(earlier)) !== containers) continue
+    if ((await unlessAbsent(lstat(dirname(earlier)), undefined)) !== undefined) continue
+    await unlessAbsent(unlink(link), undefined)
+  }
 }
 
 /** The number may be that of another process by now, or one of another pid namespace than ours. */

@@ -22,6 +22,34 @@ describe('statsFiles', () => {
     })
   })
 
+  test('counts the logs that Docker keeps for these containers, the rotated ones too, and no other link', async () => {
+    const folder = makeTemporaryFolder()
+    const root = join(folder, 'docker')
+    const [own, foreign] = ['a'.repeat(64), 'b'.repeat(64)]
+    await mkdir(join(folder, 'pod/main'), { recursive: true })
+    for (const id of [own, foreign]) {
+      await mkdir(join(root, 'containers', id), { recursive: true })
+      for (const name of [`${id}-json.log`, `${id}-json.log.1`, `${id}-json.log.2.gz`, 'config.v2.json'])
+        await writeFile(join(root, 'containers', id, name), Buffer.alloc(40_000, 1))
+    }
+    const logOf = (id: string) => join(root, 'containers', id, `${id}-json.log`)
+    await symlink(logOf(own), join(folder, 'pod/main/1.log'))
+    const link = (await statsFiles.folder(join(folder, 'pod')))?.folders.get('main')
+    await symlink(logOf(foreign), join(folder, 'pod/main/2.log'))
+    await symlink(join(folder, 'elsewhere', own, `${own}-json.log`), join(folder, 'pod/main/3.log'))
+    await writeFile(join(folder, 'pod/main/4.log'), 'plain')
+    const plain = await statsFiles.file(join(folder, 'pod/main/4.log'))
+    const links = 3
+    const written = (await stat(logOf(own))).blocks * 512 * 3
+    const docker = { root, containerIds: new Set([own]) }
+    const measured = async (known: typeof docker | { root: undefined; containerIds: Set<string> }) =>
+      (await statsFiles.logFolder(join(folder, 'pod'), known))?.folders.get('main')
+    const linked = (link?.bytes ?? 0) * links + plain.bytes
+    assert.deepEqual(await measured(docker), { bytes: linked + written, inodes: links + 1 + 3 })
+    assert.deepEqual(await measured({ ...docker, root: undefined }), { bytes: linked, inodes: links + 1 })
+    assert.deepEqual(await measured({ root, containerIds: new Set() }), { bytes: linked, inodes: links + 1 })
+  })
+
   test('empties a file that is larger than it may be, after it was counted', async () => {
     const folder = makeTemporaryFolder()
     await mkdir(join(folder, 'main'))

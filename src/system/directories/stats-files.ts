@@ -1,8 +1,10 @@
 import type { StatsFs } from 'node:fs'
 import { readdir, stat, statfs } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { readKernelFile } from '../cgroups/cgroup-reader.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 import type { FileSystemUsage, TreeUsage } from '../files/file-usage.ts'
+import { readLink } from '../files/replace-link.ts'
 import { countOpenFiles } from './count-open-files.ts'
 import type { OpenFiles } from './count-open-files.ts'
 import { cutFile, measureFile } from './logs/cut-file.ts'
@@ -12,6 +14,8 @@ export interface StatsFiles {
   fileSystem(path: string): Promise<FileSystemUsage & { readonly device: string }>
   /** The files directly in a folder, and those in each folder of it; undefined when there is none. */
   folder(path: string): Promise<FolderUsage | undefined>
+  /** The same for the logs of a pod, with those that Docker keeps elsewhere for these containers of it. */
+  logFolder(path: string, docker: DockerLogs): Promise<FolderUsage | undefined>
   file(path: string): Promise<TreeUsage>
   /**
    * The same as folder() for files that containers write and the agent reads: one that is larger than so many bytes is emptied after it
@@ -22,6 +26,13 @@ export interface StatsFiles {
   kernelFile(path: string): string | undefined
   /** What a process has open, found with no more than so many looks; undefined when it is gone. */
   openFiles(pid: number, most: number): Promise<OpenFiles | undefined>
+}
+
+/** Which links in a folder of logs lead to a log that Docker writes. All others count as themselves: a pod may have made them. */
+export interface DockerLogs {
+  /** Docker's own folder; undefined when it is not known. */
+  readonly root: string | undefined
+  readonly containerIds: ReadonlySet<string>
 }
 
 interface FolderUsage {
@@ -38,6 +49,8 @@ export const statsFiles: StatsFiles = {
   },
 
   folder: (path) => measureFolder(path, measureFile),
+  logFolder: (path, docker) =>
+    measureFolder(path, (file, isLink) => (isLink ? measureLink(file, docker) : measureFile(file))),
   file: measureFile,
   cutFolder: (path, mostBytes) =>
     measureFolder(path, async (file) => {
@@ -49,7 +62,7 @@ export const statsFiles: StatsFiles = {
   openFiles: countOpenFiles,
 }
 
-type MeasureFile = (path: string) => Promise<TreeUsage>
+type MeasureFile = (path: string, isLink: boolean) => Promise<TreeUsage>
 
 async function measureFolder(path: string, measure: MeasureFile): Promise<FolderUsage | undefined> {
   const entries = await unlessAbsent(readdir(path, { withFileTypes: true }), undefined)
@@ -59,15 +72,33 @@ async function measureFolder(path: string, measure: MeasureFile): Promise<Folder
   for (const entry of entries) {
     const inside = `${path}/${entry.name}`
     if (entry.isDirectory()) folders.set(entry.name, await filesIn(inside, measure))
-    else own = add(own, await measure(inside))
+    else own = add(own, await measure(inside, entry.isSymbolicLink()))
   }
   return { own, folders }
 }
 
 async function filesIn(folder: string, measure: MeasureFile): Promise<TreeUsage> {
   let sum = NOTHING
-  for (const name of await unlessAbsent(readdir(folder), [])) sum = add(sum, await measure(`${folder}/${name}`))
+  for (const entry of await unlessAbsent(readdir(folder, { withFileTypes: true }), []))
+    sum = add(sum, await measure(`${folder}/${entry.name}`, entry.isSymbolicLink()))
   return sum
+}
+
+/** Behind the link to a log of Docker's is that log, and beside it are the files that Docker rotated. */
+async function measureLink(path: string, docker: DockerLogs): Promise<TreeUsage> {
+  let sum = await measureFile(path)
+  const target = await findDockerLog(path, docker)
+  if (target === undefined) return sum
+  const [folder, file] = [dirname(target), basename(target)]
+  for (const name of await unlessAbsent(readdir(folder), []))
+    if (name.startsWith(file)) sum = add(sum, await measureFile(`${folder}/${name}`))
+  return sum
+}
+
+async function findDockerLog(path: string, { root, containerIds }: DockerLogs): Promise<string | undefined> {
+  const target = await readLink(path)
+  const id = target === undefined ? '' : basename(dirname(target))
+  return containerIds.has(id) && target === `${root}/containers/${id}/${id}-json.log` ? target : undefined
 }
 
 function add(a: TreeUsage, b: TreeUsage): TreeUsage {

@@ -83,16 +83,25 @@ describe('a node that runs short', () => {
     return found && [found.status, found.reason]
   }
 
-  test('of nothing evicts a pod that exceeds its limit through its termination log', async () => {
+  test('of nothing evicts pods that exceed their limit through their termination log, or their log', async () => {
+    const scripts = {
+      talker: 'dd if=/dev/zero of=/dev/termination-log bs=1M count=30 2> /dev/null; sleep 1000',
+      // Lines of a usual length; on Docker this is in a folder of Docker's.
+      logger: 'yes "$(head -c 900 /dev/zero | tr "\\0" x)" | head -c 14m; sleep 1000',
+    }
     const resources = { limits: { 'ephemeral-storage': '10Mi' } }
-    const script = 'dd if=/dev/zero of=/dev/termination-log bs=1M count=30 2> /dev/null; sleep 1000'
-    const container = testContainer('main', script, { resources })
-    await node.create({ talker: { automountServiceAccountToken: false, containers: [container] } })
-    const { reason, message } = await failure('talker')
-    assert.deepEqual(
-      [reason, message],
-      ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. '],
-    )
+    const toSpec = (script: string) => {
+      return { automountServiceAccountToken: false, containers: [testContainer('main', script, { resources })] }
+    }
+    await node.create({ talker: toSpec(scripts.talker), logger: toSpec(scripts.logger) })
+    for (const name of Object.keys(scripts)) {
+      const { reason, message } = await failure(name)
+      assert.deepEqual(
+        [reason, message],
+        ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. '],
+        name,
+      )
+    }
   })
 
   test('of nothing bounds what pods without a limit write to their termination logs', async () => {

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
+import { dockerFiles } from './docker-files.ts'
+
+async function setUp() {
+  const folder = makeTemporaryFolder()
+  const logs = join(folder, 'pod/main')
+  const containers = join(folder, 'docker/containers')
+  const logOf = (id: string) => join(containers, id, `${id}-json.log`)
+  /** Docker makes the file of the log with the start, the folder before it. */
+  const create = async (id: string) => void (await mkdir(join(containers, id), { recursive: true }))
+  return { folder, logs, logOf, create }
+}
+
+describe('dockerFiles', () => {
+  test('links a log that is not there yet, and leaves a good link as it is', async () => {
+    const { logs, logOf, create } = await setUp()
+    await create('1')
+    await dockerFiles.linkLog(join(logs, '0.log'), logOf('1'))
+    await dockerFiles.linkLog(join(logs, '0.log'), logOf('1'))
+    assert.deepEqual([await readdir(logs), await readlink(join(logs, '0.log'))], [['0.log'], logOf('1')])
+  })
+
+  test('makes a link lead to the log of the container that has its name now', async () => {
+    const { logs, logOf, create } = await setUp()
+    await create('2')
+    await dockerFiles.linkLog(join(logs, '0.log'), logOf('1'))
+    await dockerFiles.linkLog(join(logs, '0.log'), logOf('2'))
+    assert.equal(await readlink(join(logs, '0.log')), logOf('2'))
+  })
+
+  test('removes earlier links whose container is gone, and nothing else', async () => {
+    const { folder, logs, logOf, create } = await setUp()
+    await mkdir(logs, { recursive: true })
+    await symlink(logOf('gone'), join(logs, '0.log'))
+    await create('kept')
+    await symlink(logOf('kept'), join(logs, '1.log'))
+    await symlink(join(folder, 'nowhere/gone/gone-json.log'), join(logs, 'made-by-a-pod'))
+    await writeFile(join(logs, '2.log'), 'of another runtime')
+    await create('new')
+    await dockerFiles.linkLog(join(logs, '3.log'), logOf('new'))
+    assert.deepEqual((await readdir(logs)).toSorted(), ['1.log', '2.log', '3.log', 'made-by-a-pod'])
+  })
+})
