@@ -48,6 +48,8 @@ const deps: StandaloneDeps = {
 const ownCommand = fileURLToPath(new URL('../bin/deckhand', import.meta.url))
 const openOwnClient: ClientDeps['openClient'] = (kubeconfig, tasks) => openClient(random, kubeconfig, tasks)
 
+const askRuntime = (endpoint: string, signal: AbortSignal) => askSpeaker(endpoint.replace('unix://', ''), signal)
+
 process.exitCode = await main()
 
 async function main(): Promise<ExitCode> {
@@ -85,7 +87,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
           ...deps,
           hostname: hostname(),
           random,
-          isDocker: async (endpoint, s) => (await askSpeaker(endpoint.replace('unix://', ''), s)) === 'docker',
+          isDocker: async (endpoint, s) => (await askRuntime(endpoint, s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
           runScheduler: (scheduler, s) => runNodeScheduler({ ...scheduler, random }, s),
           runControllers: (controllers, s) => runNodeControllers(random, controllers, s),
@@ -125,7 +127,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       await runShutdown(deps, command.options, signal)
       return exitCodes.done
     case 'status':
-      return await runStatus({ ...deps, openClient: openOwnClient }, command.state, signal)
+      return await runStatus({ ...deps, openClient: openOwnClient, askRuntime }, command.state, signal)
     case 'why':
       await runWhy({ ...deps, openClient: openOwnClient }, command, signal)
       return exitCodes.done

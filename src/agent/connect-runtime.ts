@@ -42,7 +42,7 @@ function refuseDockerFlags({ dockerFlags = [], runtimeEndpoint }: RuntimeClientO
   throw new Error(`${problems.join('; ')}. These flags are for Docker, which does not answer at "${runtimeEndpoint}"`)
 }
 
-/** Asks the socket. One that nothing listens on yet is waited for as long as one call may take; then its name decides. */
+/** Asks the socket. One that does not answer yet is waited for as long as one call may take; then its name decides. */
 async function isDocker(
   { runtimeEndpoint, requestTimeoutMs, clock, log }: RuntimeClientOptions,
   signal: AbortSignal,
@@ -51,7 +51,7 @@ async function isDocker(
   const giveUpAt = clock.monotonic() + requestTimeoutMs
   for (let tries = 0; ; tries += 1) {
     const speaker = await askSpeaker(socketPath, signal)
-    if (speaker !== 'nothing') return speaker === 'docker'
+    if (speaker === 'docker' || speaker === 'other') return speaker === 'docker'
     if (clock.monotonic() >= giveUpAt) return basename(socketPath) === DOCKER_SOCKET
     if (tries === 0) {
       const atMostSeconds = requestTimeoutMs / 1000

@@ -2,9 +2,9 @@ import { readTextIfPresent, realFolder } from '../system/files/state/state-folde
 import { addExplanations, explainPods, isHealthy, listPods } from './node/agent/agent-client.ts'
 import type { PodSummary } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
-import { findContainerd } from './node/runtime/containerd.ts'
+import { findRuntime } from './node/runtime/find-runtime.ts'
 import { findNoted, findProcess } from './node/known-process.ts'
-import type { ClientDeps } from './node/node-deps.ts'
+import type { ClientDeps, StatusDeps } from './node/node-deps.ts'
 import { formatFileProblem, parseFileProblems } from './node/file-problems.ts'
 import type { FileProblem } from './node/file-problems.ts'
 import { exitCodes } from './node/node-error.ts'
@@ -14,7 +14,7 @@ import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 
 /** Says what runs and what is refused: done when all is well, failed when a file of the user is not used, another code when not all runs. */
-export async function runStatus(deps: ClientDeps, state: string, signal: AbortSignal): Promise<ExitCode> {
+export async function runStatus(deps: StatusDeps, state: string, signal: AbortSignal): Promise<ExitCode> {
   const layout = computeNodeLayout(await realFolder(state))
   const record = await readNodeRecord(layout.record)
   if (record === undefined) {
@@ -23,10 +23,10 @@ export async function runStatus(deps: ClientDeps, state: string, signal: AbortSi
   }
   const agent = await findProcess(knownAgent({ layout, nodeName: record.nodeName }))
   const healthy = agent !== undefined && (await isHealthy(record.ports, signal))
-  const containerd = await findContainerd(layout.containerd)
+  const runtime = await findRuntime(deps, layout.containerd, record.runtime, signal)
   const agentState = agent === undefined ? 'stopped' : `${healthy ? 'healthy' : 'not healthy'} (pid ${agent.pid})`
   deps.say(`agent      ${agentState}`)
-  deps.say(`runtime    ${record.runtime ?? (containerd === undefined ? 'stopped' : `containerd (pid ${containerd})`)}`)
+  deps.say(`runtime    ${runtime.text}`)
   deps.say(`manifests  ${record.manifests}`)
   const isUp = (await findNoted(layout.upIdentity)) !== undefined
   deps.say(
@@ -46,7 +46,7 @@ export async function runStatus(deps: ClientDeps, state: string, signal: AbortSi
   deps.say(formatPods([...addExplanations(await listPods(layout, signal), pods), ...waiting]))
   const problems = [...manifests, ...applied]
   sayProblems(deps, problems)
-  if (!isUp) return exitCodes.otherState
+  if (!isUp || !runtime.answers) return exitCodes.otherState
   return problems.length === 0 ? exitCodes.done : exitCodes.failed
 }
 

@@ -1,7 +1,10 @@
 import { request } from '../../base/builtin/http.ts'
 
-/** What answers on a unix socket: Docker, something else (a CRI runtime), or nothing yet. */
-export type Speaker = 'docker' | 'other' | 'nothing'
+/**
+ * What answers on a unix socket: Docker, something else (a CRI runtime), or nothing yet. Silent: the connection is taken and not answered, as
+ * systemd does for a Docker that is still starting.
+ */
+export type Speaker = 'docker' | 'other' | 'silent' | 'nothing'
 
 const PATIENCE_MS = 2000
 
@@ -15,7 +18,7 @@ export async function askSpeaker(socketPath: string, signal: AbortSignal): Promi
       sent.destroy()
     }
     sent.once('response', ({ headers }) => answer(headers['api-version'] === undefined ? 'other' : 'docker'))
-    sent.once('timeout', () => answer('other'))
+    sent.once('timeout', () => answer('silent'))
     sent.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) reject(signal.reason)
       else answer(error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? 'nothing' : 'other')

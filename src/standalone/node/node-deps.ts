@@ -53,6 +53,15 @@ export interface ClientDeps extends StandaloneDeps {
   readonly openClient: (kubeconfig: string, tasks: TaskGroup) => Promise<KubeClient>
 }
 
+/** What "status" gets besides. */
+export interface StatusDeps extends ClientDeps {
+  /** Asks what answers at the endpoint of a runtime that is not ours. */
+  readonly askRuntime: (endpoint: string, signal: AbortSignal) => Promise<RuntimeAnswer>
+}
+
+/** Silent: the connection is taken, the question is not answered. */
+export type RuntimeAnswer = 'docker' | 'other' | 'silent' | 'nothing'
+
 /** What "up" gets besides. */
 export interface UpDeps extends ClientDeps {
   /** Asks what listens at an endpoint. */

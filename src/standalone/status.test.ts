@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { describe, test } from 'node:test'
+import { makeTemporaryFolder } from '../../test/fixtures/make-temporary-folder.ts'
+import { systemClock } from '../base/async/clock.ts'
+import type { RuntimeAnswer } from './node/node-deps.ts'
+import { computeNodeLayout } from './node/node-layout.ts'
+import { runStatus } from './status.ts'
+
+const ENDPOINT = 'unix:///var/run/docker.sock'
+
+/** What "status" says of the runtime of a node whose agent does not run. */
+async function runtimeLine(answer: RuntimeAnswer): Promise<string | undefined> {
+  const state = makeTemporaryFolder()
+  const ports = { kubernetes: 1, agent: 2, healthz: 3 }
+  const record = {
+    nodeName: 'n',
+    cgroupRoot: '/deckhand-none',
+    manifests: `${state}/manifests`,
+    runtime: ENDPOINT,
+    ports,
+  }
+  await writeFile(computeNodeLayout(state).record, JSON.stringify(record))
+  const lines: string[] = []
+  const deps = {
+    clock: systemClock,
+    say: (line: string) => void lines.push(line),
+    ownKubelet: '',
+    pid: 1,
+    programPath: '',
+    userId: 0,
+    openClient: () => assert.fail('there is no API'),
+    askRuntime: async (endpoint: string) => {
+      assert.equal(endpoint, ENDPOINT)
+      return answer
+    },
+  }
+  assert.equal(await runStatus(deps, state, new AbortController().signal), 3)
+  return lines.find((line) => line.startsWith('runtime'))
+}
+
+describe('runStatus()', () => {
+  test('says whether the runtime of the user answers, and what it is', async () => {
+    assert.equal(await runtimeLine('docker'), `runtime    Docker at ${ENDPOINT}`)
+    assert.equal(await runtimeLine('other'), `runtime    ${ENDPOINT}`)
+  })
+
+  test('says that it is away', async () => {
+    const consequence = 'so no pod can be started or stopped'
+    assert.equal(await runtimeLine('nothing'), `runtime    ${ENDPOINT} is away: nothing listens there, ${consequence}`)
+    assert.equal(await runtimeLine('silent'), `runtime    ${ENDPOINT} does not answer, ${consequence}`)
+  })
+})
