@@ -65,7 +65,7 @@ describe('openNamespaceDialer()', () => {
 
   test('says why there is no connection: no listener, no such process, or closed', async (t) => {
     const dialer = openNamespaceDialer(await startPod(t))
-    await assert.rejects(dialer.dial(9), /ECONNREFUSED/)
+    await assert.rejects(dialer.dial(9), /connect ECONNREFUSED 127\.0\.0\.1:9/)
     dialer[Symbol.dispose]()
     await assert.rejects(dialer.dial(7001), /the dialer was closed/)
     using gone = openNamespaceDialer(2 ** 30)

@@ -13,14 +13,18 @@ interface Request {
 process.on('disconnect', () => process.exit(0))
 process.on('message', ({ id, port }: Request) => connect({ id, port }, ['127.0.0.1', '::1']))
 
-/** One address after the other: a program may listen on either alone. */
-function connect({ id, port }: Request, [host, ...others]: readonly string[]): void {
+/**
+ * One address after the other: a program may listen on either alone. When none answers, what the first said is reported: a pod may have no
+ * IPv6 at all, which says nothing about the port.
+ */
+function connect({ id, port }: Request, [host, ...others]: readonly string[], firstError?: string): void {
   const socket = new Socket({ allowHalfOpen: true })
   // Not a byte is read here: all belong to the agent.
   socket.pause()
   socket.once('error', (error) => {
-    if (others.length > 0) connect({ id, port }, others)
-    else process.send?.({ id, error: error.message })
+    const message = firstError ?? error.message
+    if (others.length > 0) connect({ id, port }, others, message)
+    else process.send?.({ id, error: message })
   })
   socket.once('connect', () => process.send?.({ id }, socket))
   socket.connect({ host: host ?? '', port })
