@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
-import { parsePodUid } from '../../model/pod/pod.ts'
+import { ETCD_KEY_ANNOTATION, parsePodUid } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { PodConfigMux } from './pod-config-mux.ts'
 
@@ -9,10 +9,10 @@ function pod(uid: string, name = uid): Pod {
   return { metadata: { name, namespace: 'default', uid: parsePodUid(uid) }, spec: { containers: [] } }
 }
 
-function createMux() {
+function createMux(sources = ['file', 'http']) {
   const journal: string[] = []
   const mux = new PodConfigMux({
-    sources: ['file', 'http'],
+    sources,
     clock: new FakeClock(),
     onEvent: ({ reason, message }) => journal.push(`${reason}: ${message}`),
     deliver: ({ operation, source, pods }) =>
@@ -47,6 +47,19 @@ describe('PodConfigMux', () => {
     assert.deepEqual(journal, [
       'FailedValidation: Error validating pod web_default(b) from file due to duplicate pod name "web", ignoring',
       'file ADD a',
+    ])
+  })
+
+  test('reports a duplicate of etcd with its key', () => {
+    const { mux, journal } = createMux(['etcd'])
+    const at = (uid: string, key: string): Pod => {
+      const { metadata, spec } = pod(uid, 'web')
+      return { metadata: { ...metadata, annotations: { [ETCD_KEY_ANNOTATION]: key } }, spec }
+    }
+    mux.set('etcd', [at('a', '/boundpods/1'), at('b', '/boundpods/2')])
+    assert.deepEqual(journal, [
+      'FailedValidation: Error validating pod web_default(b) from etcd (key /boundpods/2) due to duplicate pod name "web", ignoring',
+      'etcd ADD a',
     ])
   })
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { podFullName, podText } from '../../model/pod/pod.ts'
+import { ETCD_KEY_ANNOTATION, podFullName, podText } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { computeSourceDiff } from './compute-source-diff.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
@@ -126,6 +126,8 @@ function duplicateEvent(pod: Pod, source: string, what: 'name' | 'UID'): PodConf
   const { name, uid } = pod.metadata
   const why =
     what === 'name' ? `due to duplicate pod name "${name}", ignoring` : `due to duplicate pod UID "${uid}", ignoring`
-  const message = `Error validating pod ${podText(pod)} from ${source} ${why}`
+  const key = source === 'etcd' ? pod.metadata.annotations?.[ETCD_KEY_ANNOTATION] : undefined
+  const from = key === undefined ? source : `etcd (key ${key})`
+  const message = `Error validating pod ${podText(pod)} from ${from} ${why}`
   return { type: 'Warning', reason: 'FailedValidation', pod, message }
 }

@@ -86,6 +86,16 @@ describe('EtcdPods', () => {
     assert.deepEqual(refused, ['/p /b', '/p items[2]'])
   })
 
+  test('of several pods of a list with one name the first counts, and the others are named', async () => {
+    const { put, pods, refused } = create()
+    await put('/p', { apiVersion: 'v1', kind: 'PodList', items: [pod('a', {}, 'a:1'), pod('b'), pod('a', {}, 'a:2')] })
+    assert.deepEqual(
+      pods.pods.map(({ metadata, spec }) => `${metadata.name} ${spec.containers[0]?.image ?? ''}`),
+      ['a-n a:1', 'b-n busybox'],
+    )
+    assert.deepEqual(refused, ['/p /a'])
+  })
+
   test('a pod keeps its UID when only labels or annotations change, and the UID that it has', async () => {
     const { put, pods } = create()
     const uid = () => pods.pods[0]?.metadata.uid

@@ -62,7 +62,8 @@ export class EtcdPods {
   }
 
   async #read({ key, value = new Uint8Array() }: EtcdChange, known: GoodManifests | undefined): Promise<GoodManifests> {
-    const manifests = this.#try({ key }, () => splitEtcdValue(value))
+    const all = this.#try({ key }, () => splitEtcdValue(value))
+    const manifests = all && this.#dropDuplicates(all, key)
     const decoded = (manifests ?? []).map((manifest) => [manifest, this.#decode(manifest, key)] as const)
     const isGood = manifests !== undefined && decoded.every(([, pods]) => pods !== undefined)
     const before = isGood ? new Map() : (known ?? (await this.#recall(key)))
@@ -75,6 +76,19 @@ export class EtcdPods {
     )
     await this.#keep(() => this.#deps.lastGood.write(key, encodeManifests(good)))
     return good
+  }
+
+  /** Of several pods with one name the first counts. */
+  #dropDuplicates(manifests: readonly EtcdManifest[], key: string): readonly EtcdManifest[] {
+    const names = new Set<string>()
+    return manifests.filter(({ name }) => {
+      const isFirst = !names.has(name)
+      names.add(name)
+      if (isFirst) return true
+      this.#deps.logger.warn('cannot use a pod of a value of etcd', { key, item: name, reason: 'duplicate pod name' })
+      this.#deps.onRefused()
+      return false
+    })
   }
 
   #decode({ name, bytes }: EtcdManifest, key: string): readonly Pod[] | undefined {
