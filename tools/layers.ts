@@ -23,7 +23,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'model/text': ['base/document'],
   'model/pod': ['model/generated', 'model/text'],
   'model/resources': ['model/generated', 'model/pod'],
-  'model/config': ['base', 'model/resources'],
+  'model/config': ['base', 'model/pod', 'model/resources'],
   'model/events': ['base', 'model/generated', 'model/pod'],
   'model/schema': ['base', 'model/generated', 'model/pod', 'model/resources'],
   metrics: ['base', 'model'],

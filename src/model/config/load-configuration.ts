@@ -1,6 +1,7 @@
 import { FlagError, formatProblem } from './config-error.ts'
 import { loadCredentialProviders, type CredentialProvider } from './credential-providers/load-credential-providers.ts'
 import { applyFlags, listFlagWarnings } from './flags/apply-flags.ts'
+import { listDockerFlagWarnings } from './flags/docker-flags.ts'
 import { listFlagRows } from './flags/flag-rows.ts'
 import { formatHelp } from './flags/help-text.ts'
 import { FLAG_FIELDS, type KubeletFlags } from './flags/kubelet-flags.ts'
@@ -130,6 +131,7 @@ async function loadSettings(
     notYetHonoured: listNotYetHonoured(withFlags),
     warnings: [
       ...listFlagWarnings(given),
+      ...listDockerFlagWarnings(ownFlags),
       ...loaded.warnings,
       ...warnings,
       ...listConfigWarnings(withFlags, config),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadSettings } from '../../../../test/fakes/load-settings.ts'
-import { listDockerFlags, toDockerSettings } from './docker-flags.ts'
+import { findDockerEndpoint, listDockerFlags, toDockerSettings } from './docker-flags.ts'
 
 describe('toDockerSettings()', () => {
   test('has the folders of old where no other are given, and the network of Docker', async () => {
@@ -37,6 +37,37 @@ describe('toDockerSettings()', () => {
       'network-plugin-mtu',
       'cni-bin-dir',
       'network-plugin-dir',
+    ])
+  })
+})
+
+describe('flags of Docker that do nothing', () => {
+  const warningsOf = async (...argv: string[]) =>
+    (await loadSettings(argv)).warnings.filter((text) => text.startsWith('Flag'))
+
+  test('are those of CNI without CNI, each with a warning', async () => {
+    const flags = [
+      '--cni-conf-dir=/a',
+      '--cni-bin-dir=/b',
+      '--network-plugin-dir=/c',
+      '--cni-cache-dir=/d',
+      '--network-plugin-mtu=1400',
+    ]
+    const warnings = await warningsOf(...flags, '--container-runtime=docker')
+    assert.deepEqual(
+      warnings.toSorted(),
+      ['cni-bin-dir', 'cni-cache-dir', 'cni-conf-dir', 'network-plugin-dir', 'network-plugin-mtu'].map(
+        (name) => `Flag --${name} has no effect without --network-plugin=cni: pods are on the bridge of Docker`,
+      ),
+    )
+    assert.deepEqual(await warningsOf(...flags, '--network-plugin=cni'), [])
+  })
+
+  test('and --container-runtime=remote, with which any runtime is taken', async () => {
+    const { flags } = await loadSettings(['--container-runtime=remote'])
+    assert.deepEqual([listDockerFlags(flags), findDockerEndpoint(flags)], [[], undefined])
+    assert.deepEqual(await warningsOf('--container-runtime=remote'), [
+      'Flag --container-runtime=remote has no effect: it was removed in Kubernetes 1.27, leave it out',
     ])
   })
 })

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { ImageNameError, parseImageName } from '../../pod/parse-image-name.ts'
 import { textList } from '../kinds/collection-kinds.ts'
 import type { Decoded } from '../kinds/field.ts'
 import { duration, int32, text } from '../kinds/scalar-kinds.ts'
@@ -9,17 +10,27 @@ function brokenFolder(value: string): string | undefined {
   return value === '' || value.startsWith('/') ? undefined : 'expected a whole path'
 }
 
+function brokenImageName(value: string): string | undefined {
+  try {
+    if (value !== '') parseImageName(value)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ImageNameError)) throw error
+    return `expected the name of an image such as registry.k8s.io/pause:3.10: ${error.message}`
+  }
+}
+
 /** Flags of the kubelets that ran Docker themselves. They mean the same again where the runtime is Docker, and nothing anywhere else. */
 export const dockerFlags = {
   containerRuntime: text({
     default: '',
     flag: 'container-runtime',
     flagStays: true,
-    about: '"docker" for Docker at --docker-endpoint',
+    about: '"docker" for Docker at --docker-endpoint; "remote" has no effect',
     rule: (value) =>
-      value === '' || value === 'docker'
+      ['', 'docker', 'remote'].includes(value)
         ? undefined
-        : 'expected "docker", or leave it out: a CRI runtime is what answers at containerRuntimeEndpoint, and rkt is not supported',
+        : 'expected "docker" or "remote", or leave it out: it was removed in Kubernetes 1.27, rkt before that in 1.11; the runtime is what answers at containerRuntimeEndpoint',
   }),
   dockerEndpoint: text({
     default: '',
@@ -36,12 +47,14 @@ export const dockerFlags = {
     flag: 'pod-infra-container-image',
     flagStays: true,
     about: 'image of sandboxes',
+    rule: brokenImageName,
   }),
   networkContainerImage: text({
     default: '',
     flag: 'network-container-image',
     flagStays: true,
     about: 'the same, by its oldest name',
+    rule: brokenImageName,
   }),
   imagePullProgressDeadline: duration({
     default: '1m',
@@ -142,9 +155,33 @@ export function findDockerEndpoint({
   return containerRuntime === 'docker' ? DOCKER_ENDPOINT : undefined
 }
 
-/** The names of those that were given. */
+/** The names of those that were given, without --container-runtime=remote, which asks for what there is anyway. */
 export function listDockerFlags(flags: DockerFlags): readonly string[] {
   return Object.entries(dockerFlags)
     .filter(([name, field]) => !isDeepStrictEqual(flags[name as keyof DockerFlags], field.unset))
     .map(([, { flag }]) => flag?.name ?? '')
+    .filter((name) => name !== 'container-runtime' || flags.containerRuntime !== 'remote')
+}
+
+const ONLY_WITH_CNI: ReadonlySet<string> = new Set(
+  [
+    dockerFlags.networkPluginMtu,
+    dockerFlags.cniConfDir,
+    dockerFlags.cniBinDir,
+    dockerFlags.networkPluginDir,
+    dockerFlags.cniCacheDir,
+  ].map(({ flag }) => flag?.name ?? ''),
+)
+
+/** One line for each that was given and does nothing beside the others. */
+export function listDockerFlagWarnings(flags: DockerFlags): readonly string[] {
+  const idle = flags.networkPlugin === 'cni' ? [] : listDockerFlags(flags).filter((name) => ONLY_WITH_CNI.has(name))
+  return [
+    ...(flags.containerRuntime === 'remote'
+      ? ['Flag --container-runtime=remote has no effect: it was removed in Kubernetes 1.27, leave it out']
+      : []),
+    ...idle.map(
+      (name) => `Flag --${name} has no effect without --network-plugin=cni: pods are on the bridge of Docker`,
+    ),
+  ]
 }

@@ -1,7 +1,7 @@
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { Image } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { KnownImage } from './compute-image-garbage.ts'
-import { toFullName } from '../parse-image-name.ts'
+import { toFullName } from '../../../model/pod/parse-image-name.ts'
 
 export interface ImageUsesDeps {
   readonly calls: Pick<CriCalls, 'listImages' | 'listContainers' | 'status'>

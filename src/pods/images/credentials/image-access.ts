@@ -8,7 +8,7 @@ import type { PullHistory, VerificationPolicy } from './compute-pull-permission.
 import { hashLogin } from './hash-login.ts'
 import type { ImageMetrics } from '../../../metrics/image-metrics.ts'
 import type { Credential } from './credential.ts'
-import { toRepository } from '../parse-image-name.ts'
+import { toRepository } from '../../../model/pod/parse-image-name.ts'
 import { formatPullIntent, formatPullRecord, parsePullIntent, parsePullRecord, PullRecordError } from './pull-record.ts'
 import type { ImageAccessRights, PullRecord, RecordedSecret } from './pull-record.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
