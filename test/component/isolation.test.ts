@@ -93,7 +93,10 @@ describe('a pod with a user namespace', () => {
     assert.equal(world.userNamespaces.texts.size, 0)
     const { phase, reason, message } = agent.statusOf('u-1') ?? {}
     assert.deepEqual([phase, reason], ['Failed', 'UnsupportedField'])
-    assert.equal(message, 'Pod was rejected: spec.hostUsers: the container runtime does not support user namespaces')
+    assert.equal(
+      message,
+      'Pod was rejected: spec.hostUsers: the container runtime does not support user namespaces; containerd does from 2.0 on, CRI-O from 1.25 on, Docker has none for single pods',
+    )
     assert.deepEqual(agent.reasons(), ['UnsupportedField'])
   })
 

@@ -34,7 +34,7 @@ const ROWS: readonly Row[] = [
   {
     capability: 'imageVolumes',
     effect: 'reject',
-    reason: 'the container runtime cannot mount images; containerd can from 2.1 on, CRI-O from 1.31 on',
+    reason: 'the container runtime cannot mount images; containerd can from 2.1 on, CRI-O from 1.31 on, Docker cannot',
     find: ({ spec }) =>
       (spec.volumes ?? []).flatMap(({ image }, index) => (image === undefined ? [] : [`spec.volumes[${index}].image`])),
   },
@@ -62,7 +62,8 @@ const ROWS: readonly Row[] = [
   {
     capability: 'userNamespaces',
     effect: 'reject',
-    reason: 'the container runtime does not support user namespaces',
+    reason:
+      'the container runtime does not support user namespaces; containerd does from 2.0 on, CRI-O from 1.25 on, Docker has none for single pods',
     // Other handlers than the usual one are asked when the runtime class of the pod is known: before its sandbox is made.
     find: (pod) =>
       pathIf(pod, 'spec.hostUsers', ({ spec }) => spec.hostUsers === false && (spec.runtimeClassName ?? '') === ''),

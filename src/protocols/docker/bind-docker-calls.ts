@@ -42,8 +42,14 @@ export function bindDockerCalls(calls: DockerCalls, settings: CallSettings): Pic
   return Object.fromEntries(bound) as Pick<CriCalls, Unary>
 }
 
+/** What users ask for by way of a call that Docker has nothing for. All others the agent does without. */
+const CANNOT: Readonly<Partial<Record<string, string>>> = {
+  checkpointContainer:
+    'Docker cannot write a running container to an archive: run the pod on containerd 2 or CRI-O for that',
+}
+
 export function notImplemented(method: string): CriCallError {
-  return new CriCallError(method, 'Unimplemented', `Docker has no ${method}`)
+  return new CriCallError(method, 'Unimplemented', CANNOT[method] ?? `Docker has no ${method}`)
 }
 
 async function invoke(

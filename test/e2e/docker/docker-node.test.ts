@@ -104,8 +104,12 @@ describe('an agent on Docker', () => {
 
   test('refuses what Docker cannot do, with the reason', async () => {
     await node.lab.manifests.write('users', testPod('users', { hostUsers: false }))
-    const { status } = await node.podIs('users', 'Failed', (pod) => pod.status?.phase === 'Failed')
-    assert.match(status?.message ?? '', /the container runtime does not support user namespaces/)
+    const volumes = [{ name: 'files', image: { reference: 'deckhand.local/busybox:1' } }]
+    await node.lab.manifests.write('image', testPod('image', { volumes }))
+    const messageOf = async (name: string) =>
+      (await node.podIs(name, 'Failed', (pod) => pod.status?.phase === 'Failed')).status?.message ?? ''
+    assert.match(await messageOf('users'), /user namespaces; .* Docker has none for single pods$/)
+    assert.match(await messageOf('image'), /cannot mount images; .* Docker cannot$/)
   })
 
   test('says what it found', async () => {

@@ -294,8 +294,8 @@ describe('a container itself sees what its spec says', { concurrency: true }, ()
     const expected = {
       sysctl: `SysctlForbidden: ${rejected} forbidden sysctl: "kernel.sem" not allowlisted`,
       strict: `SupplementalGroupsPolicyNotSupported: ${rejected} SupplementalGroupsPolicy=Strict is not supported in this node`,
-      users: `UnsupportedField: ${rejected} spec.hostUsers: the container runtime does not support user namespaces`,
-      image: `UnsupportedField: ${rejected} spec.volumes[0].image: the container runtime cannot mount images; containerd can from 2.1 on, CRI-O from 1.31 on`,
+      users: `UnsupportedField: ${rejected} spec.hostUsers: the container runtime does not support user namespaces; containerd does from 2.0 on, CRI-O from 1.25 on, Docker has none for single pods`,
+      image: `UnsupportedField: ${rejected} spec.volumes[0].image: the container runtime cannot mount images; containerd can from 2.1 on, CRI-O from 1.31 on, Docker cannot`,
     }
     assert.deepEqual(
       Object.fromEntries(outcomes),

@@ -10,7 +10,8 @@ function findUnsupported({ handlers, imageVolumes }: RuntimeFeatures) {
   if (handlers.get('')?.userNamespaces !== true)
     return {
       spec: { hostUsers: false },
-      reason: 'spec.hostUsers: the container runtime does not support user namespaces',
+      reason:
+        'spec.hostUsers: the container runtime does not support user namespaces; containerd does from 2.0 on, CRI-O from 1.25 on, Docker has none for single pods',
     }
   if (imageVolumes === 'parts') return undefined
   const volumeMounts = [{ name: 'data', mountPath: '/data', subPath: 'etc' }]
