@@ -45,15 +45,17 @@ class FlagNames {
   /** "-v4", "-v=4", "-v", "-h". */
   readShort(argument: string): Argument {
     const row = this.#short.get(argument.slice(1, 2))
-    if (row === undefined) {
-      const name = argument.replace(/^-|=.*$/g, '')
-      return {
-        problem: `unknown flag ${argument.split('=')[0]}${this.#long.has(name) ? `, did you mean --${name}?` : ''}`,
-      }
-    }
+    if (row === undefined) return { problem: this.#explainShort(argument) }
     const rest = argument.slice(2)
-    if (rest !== '' && !rest.startsWith('=') && takesNoValue(row)) return { problem: `unknown flag ${argument}` }
+    if (rest !== '' && !rest.startsWith('=') && takesNoValue(row)) return { problem: this.#explainShort(argument) }
     return { row, value: rest === '' ? undefined : rest.replace(/^=/, '') }
+  }
+
+  /** The first kubelets took one dash before any name. */
+  #explainShort(argument: string): string {
+    const name = argument.replace(/^-|=.*$/g, '').replaceAll('_', '-')
+    const hint = this.#long.has(name) ? `, did you mean --${name}?` : ''
+    return (hint === '' ? explainRemovedFlag(name) : undefined) ?? `unknown flag ${argument.split('=')[0]}${hint}`
   }
 }
 
