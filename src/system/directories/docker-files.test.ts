@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
@@ -16,6 +16,14 @@ async function setUp() {
 }
 
 describe('dockerFiles', () => {
+  test('writes a file in place, where containers have it mounted', async () => {
+    const file = join(makeTemporaryFolder(), 'resolv.conf')
+    await writeFile(file, 'nameserver 192.0.2.1\nsearch a.example b.example\n')
+    const { ino } = await stat(file)
+    await dockerFiles.writeInPlace(file, 'nameserver 10.0.0.53\n')
+    assert.deepEqual([await readFile(file, 'utf8'), (await stat(file)).ino], ['nameserver 10.0.0.53\n', ino])
+  })
+
   test('links a log that is not there yet, and leaves a good link as it is', async () => {
     const { logs, logOf, create } = await setUp()
     await create('1')

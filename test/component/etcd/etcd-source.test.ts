@@ -29,6 +29,8 @@ const pod = (name: string, image = 'a') => ({
 function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}, options: { pingMs?: number } = {}) {
   const pods = new Map<string, string>()
   const steps = new Map<string, string[]>()
+  /** How many pods each step had. */
+  const sizes: number[] = []
   const warnings: string[] = []
   let isComplete = false
   const mux = new PodConfigMux({
@@ -43,6 +45,7 @@ function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}
         if (operation === 'REMOVE') pods.delete(name)
         else pods.set(name, spec.containers[0]?.image ?? '')
       }
+      if (changed.length > 0) sizes.push(changed.length)
     },
   })
   const end = new AbortController()
@@ -69,6 +72,7 @@ function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}
   return {
     pods,
     steps,
+    sizes,
     warnings,
     isComplete: () => isComplete,
     async [Symbol.asyncDispose]() {
@@ -132,6 +136,29 @@ describe('pods in a real etcd', () => {
     wanted.set('still', 'a')
     await until(() => isSame(source.pods, wanted))
     assert.deepEqual(source.steps.get('still'), ['ADD'])
+  })
+
+  test('are read in pages as of one revision where they are many and large; what changes together comes together', async () => {
+    await using etcd = await startServer()
+    const large = (name: string, image: string) => {
+      const { metadata, ...rest } = pod(name, image)
+      return { ...rest, metadata: { ...metadata, annotations: { padding: 'x'.repeat(40_000) } } }
+    }
+    const names = Array.from({ length: 450 }, (_, index) => `p${index}`)
+    // In one revision, as many as a request may have.
+    const putAll = async (together: readonly string[], image: string) => {
+      const success = together.map((name) => {
+        const value = base64(JSON.stringify(large(name, image)))
+        return { requestPut: { key: base64(`${PREFIX}/${name}`), value } }
+      })
+      await etcd.call('kv/txn', { success })
+    }
+    for (let at = 0; at < names.length; at += 25) await putAll(names.slice(at, at + 25), 'a')
+    await using source = follow([etcd.url])
+    await until(() => source.isComplete())
+    await putAll(names.slice(0, 25), 'b')
+    await until(() => source.pods.get('p24') === 'b')
+    assert.deepEqual(source.sizes, [names.length, 25])
   })
 
   test('are followed again after the network has dropped the connection without a word', async () => {

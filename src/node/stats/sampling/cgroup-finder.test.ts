@@ -27,8 +27,9 @@ describe('CgroupFinder', () => {
       '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11111111_2222.slice',
       'cri-containerd-abc.scope',
     ],
+    ['systemd', '/kubepods.slice/kubepods-pod11111111_2222.slice', 'docker-abc.scope'],
   ] as const)
-    test(`finds pods and their parts as ${driver} names them`, () => {
+    test(`finds ${part} as ${driver} names it`, () => {
       const finder = new CgroupFinder(createTree(pod, `${pod}/${part}`), { driver, root: '/', perQos: true })
       assert.deepEqual([finder.ofPod(uid), finder.ofPart(pod, 'abc')], [pod, `${pod}/${part}`])
     })

@@ -30,6 +30,7 @@ interface Body {
   readonly Cmd?: readonly string[]
   readonly User: string
   readonly StopSignal?: string
+  readonly Healthcheck?: object
   readonly HostConfig: Readonly<Record<string, unknown>>
 }
 
@@ -53,6 +54,14 @@ describe('computeContainer()', () => {
     assert.deepEqual([compute({}).Entrypoint, compute({}).Cmd], [undefined, undefined])
     const both = compute({ command: ['sh'], args: ['-c', 'x'] })
     assert.deepEqual([both.Entrypoint, both.Cmd], [['sh'], ['-c', 'x']])
+    const [program, words] = [compute({ command: ['sh'] }), compute({ args: ['x'] })]
+    assert.deepEqual([program.Entrypoint, program.Cmd ?? []], [['sh'], []])
+    assert.deepEqual([words.Entrypoint, words.Cmd], [undefined, ['x']])
+  })
+
+  test('runs no health check of its image, and no init of Docker', () => {
+    const { Healthcheck: check, HostConfig: host } = compute({})
+    assert.deepEqual([check, host['Init']], [{ Test: ['NONE'] }, false])
   })
 
   test('limits swap with memory, and has Docker rotate the log', () => {
@@ -81,6 +90,14 @@ describe('computeContainer()', () => {
       assert.deepEqual(host['SecurityOpt'], expected)
     })
   }
+
+  test('seccomp: a file that is no profile', () => {
+    const seccomp = { profileType: ProfileType.Localhost, localhostRef: '/p' }
+    assert.throws(
+      () => compute(secure({ seccomp }), { seccompProfile: '{ "a"' }),
+      /Cannot use the seccomp profile "\/p"/,
+    )
+  })
 
   test('AppArmor, SELinux and privileges', () => {
     const options = (context: object) =>

@@ -18,6 +18,7 @@ interface HostConfig {
   readonly PidMode: string
   readonly PortBindings: unknown
   readonly OomScoreAdj: number
+  readonly Init: boolean
   readonly CgroupParent: string
   readonly Sysctls: unknown
   readonly SecurityOpt: readonly string[]
@@ -25,7 +26,11 @@ interface HostConfig {
 
 function compute(config: Parameters<typeof PodSandboxConfig.fromPartial>[0], more: Partial<SandboxSurroundings> = {}) {
   const complete = PodSandboxConfig.fromPartial({ hostname: 'web', ...config })
-  return computeSandbox(complete, { ...surroundings, ...more }) as { Hostname: string; HostConfig: HostConfig }
+  return computeSandbox(complete, { ...surroundings, ...more }) as {
+    Hostname: string
+    Healthcheck: object
+    HostConfig: HostConfig
+  }
 }
 
 const withNamespaces = (namespaceOptions: object) => ({ linux: { securityContext: { namespaceOptions } } })
@@ -36,6 +41,11 @@ describe('computeSandbox()', () => {
     assert.deepEqual([hostname, host.NetworkMode, host.IpcMode, host.PidMode], ['web', 'default', 'shareable', ''])
     assert.equal(host.OomScoreAdj, -998)
     assert.ok(host.SecurityOpt.includes('no-new-privileges'))
+  })
+
+  test('the first process of a pod is its own: no health check of its image, no init of Docker', () => {
+    const { Healthcheck: check, HostConfig: host } = compute({})
+    assert.deepEqual([check, host.Init], [{ Test: ['NONE'] }, false])
   })
 
   test('namespaces of the node are those of Docker, and then there is no name of its own', () => {
