@@ -37,6 +37,8 @@ const API_ROOTS = [
   'core.v1.Service',
   'core.v1.Endpoints',
   'discovery.v1.EndpointSlice',
+  'core.v1.LimitRange',
+  'core.v1.ResourceQuota',
   'policy.v1.Eviction',
   'apps.v1.ControllerRevision',
   'apps.v1.DaemonSet',
@@ -66,7 +68,12 @@ const API_ROOTS = [
   'authorization.v1.SelfSubjectAccessReview',
   'authorization.v1.LocalSubjectAccessReview',
   'authorization.v1.SelfSubjectRulesReview',
+  'rbac.v1.ClusterRole',
+  'rbac.v1.ClusterRoleBinding',
+  'rbac.v1.Role',
+  'rbac.v1.RoleBinding',
 ]
+const EXTENSIONS = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.'
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 // The specifications have no files for these groups and versions.
 const PRIORITY_CLASS =
@@ -81,6 +88,10 @@ const SCALARS: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': 'IntOrString',
   'io.k8s.apimachinery.pkg.runtime.RawExtension': 'any',
   'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1': 'any',
+  [`${EXTENSIONS}JSON`]: 'any',
+  [`${EXTENSIONS}JSONSchemaPropsOrArray`]: 'any',
+  [`${EXTENSIONS}JSONSchemaPropsOrBool`]: 'any',
+  [`${EXTENSIONS}JSONSchemaPropsOrStringArray`]: 'any',
 }
 
 const folder = process.argv[2]
@@ -195,7 +206,10 @@ function write(file: string, variable: string, notation: string, types: Readonly
 const NOTATION = 'name, "!" if required, ":" type, "=" default, "#" keys of a list'
 const withGroup = (name: string) => `io.k8s.api.${name}`
 write('pod-schema.ts', 'podSchema', NOTATION, new Types(POD_ROOTS.map(withGroup), false).lines)
-const apiTypes = new Types([...API_ROOTS.map(withGroup), `${META}DeleteOptions`], true).lines
+const apiTypes = new Types(
+  [...API_ROOTS.map(withGroup), `${META}DeleteOptions`, `${EXTENSIONS}CustomResourceDefinition`],
+  true,
+).lines
 write(
   'api-schema.ts',
   'apiSchema',

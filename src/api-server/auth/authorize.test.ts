@@ -121,7 +121,7 @@ const RESOURCES = [
     ...subresources.map(({ name }) => [group, plural, name] as const),
   ]),
   ...['log', 'stats', 'metrics', 'configz'].map((name) => ['', 'nodes', name] as const),
-  ['rbac.authorization.k8s.io', 'clusterroles', ''],
+  ['networking.k8s.io', 'networkpolicies', ''],
   ['example.com', 'pods', ''],
   ['', '*', ''],
   ['*', '*', '*'],

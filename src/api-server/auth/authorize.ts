@@ -1,3 +1,5 @@
+import { authorizeByRoles } from '../rbac/authorize-by-roles.ts'
+import { readRoles } from '../rbac/roles.ts'
 import { authorizeNode } from './authorize-node.ts'
 import { allow, deny, isIn, isOwnRequest } from './decision.ts'
 import type { Decision, ResourceRule } from './decision.ts'
@@ -8,7 +10,7 @@ import { ADMIN_GROUP, AUTHENTICATED_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_G
 const READ = ['get', 'list', 'watch']
 
 /** Paths of discovery and health. A star stands for the rest. */
-export const DISCOVERY_PATHS = [
+const DISCOVERY_PATHS = [
   '/api',
   '/api/*',
   '/apis',
@@ -22,7 +24,7 @@ export const DISCOVERY_PATHS = [
 ]
 
 /** What all may do whose credentials are good: ask about themselves. */
-export const EVERYBODYS_RULES: readonly ResourceRule[] = [
+const EVERYBODYS_RULES: readonly ResourceRule[] = [
   { verbs: ['create'], group: 'authentication.k8s.io', resources: ['selfsubjectreviews'] },
   {
     verbs: ['create'],
@@ -95,11 +97,21 @@ export const READERS_RULES: readonly ResourceRule[] = [
   { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers', 'csinodes', 'volumeattachments'] },
 ]
 
-/** Whether a user may do something. The roles are fixed; what none of them allows is not allowed. */
-export function authorize(attributes: RequestAttributes, objects: ObjectReader): Decision {
+/** Whether a user may do something: by a fixed role, or by what is bound to it. What neither allows is not allowed. */
+export function authorize(attributes: RequestAttributes, objects: ObjectReader, roles = readRoles(objects)): Decision {
+  const { user } = attributes
+  if (user.groups.includes(ADMIN_GROUP)) return allow('administrators may do everything')
+  const fixed = authorizeByFixedRoles(attributes, objects)
+  // What nodes do all day needs no look at bindings.
+  if (fixed.allowed && nodeNameOf(user) !== undefined) return fixed
+  const bound = authorizeByRoles(attributes, roles)
+  if (bound.allowed) return bound
+  return fixed.allowed || fixed.reason !== '' ? fixed : bound
+}
+
+function authorizeByFixedRoles(attributes: RequestAttributes, objects: ObjectReader): Decision {
   const { groups } = attributes.user
-  if (groups.includes(ADMIN_GROUP)) return allow('administrators may do everything')
-  if (!groups.includes(AUTHENTICATED_GROUP)) return deny('the user is not known')
+  if (!groups.includes(AUTHENTICATED_GROUP)) return deny('')
   if (!attributes.isResource) return authorizePath(attributes)
   if (isIn(EVERYBODYS_RULES, attributes)) return allow('every user may ask about itself')
   const node = nodeNameOf(attributes.user)
@@ -108,7 +120,7 @@ export function authorize(attributes: RequestAttributes, objects: ObjectReader):
     ...(node === undefined ? [] : [authorizeNode(attributes, node, objects)]),
     ...(groups.includes(BOOTSTRAP_GROUP) ? [authorizeBootstrap(attributes, objects)] : []),
   ]
-  return decisions.find(({ allowed }) => allowed) ?? decisions[0] ?? deny('no role of the user allows it')
+  return decisions.find(({ allowed }) => allowed) ?? decisions[0] ?? deny('')
 }
 
 function authorizePath({ user, verb, path }: RequestAttributes): Decision {
@@ -116,9 +128,7 @@ function authorizePath({ user, verb, path }: RequestAttributes): Decision {
     each.endsWith('*') ? path.startsWith(each.slice(0, -1)) : path === each,
   )
   if (path === '/metrics' && verb === 'get' && user.groups.includes(READER_GROUP)) return allow('readers may read it')
-  return isPublic && (verb === 'get' || verb === 'head')
-    ? allow('every user may read discovery and health')
-    : deny('only administrators may use this path')
+  return isPublic && (verb === 'get' || verb === 'head') ? allow('every user may read discovery and health') : deny('')
 }
 
 function authorizeReader(attributes: RequestAttributes): Decision {

@@ -43,7 +43,7 @@ export function toAskedAttributes({
   }
   const { verb = '', group = '', resource = '', subresource = '', namespace = '', name = '' } = resourceAttributes
   const fields = toFields(resourceAttributes.fieldSelector)
-  return named({ user, isResource: true, path: '', verb, group, resource, subresource, namespace, name, fields })
+  return { user, isResource: true, path: '', verb, group, resource, subresource, namespace, name, fields }
 }
 
 /** A list of the one object of a name is about that object. */

@@ -1,6 +1,8 @@
 import { dnsLabel, dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
 import type { NameRule } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
+import { bindingColumns, nameAndCreated } from '../rbac/role-columns.ts'
+import { clusterRoleBindingRules, clusterRoleRules, roleBindingRules, roleRules } from '../rbac/role-validation.ts'
 import { metricsDefinition } from '../metrics/metrics-resources.ts'
 import { resourceClaimColumns, resourceSliceColumns } from './columns/device-columns.ts'
 import { eventColumns } from './columns/event-columns.ts'
@@ -299,6 +301,40 @@ const others: readonly Resource[] = [
   }),
 ]
 
+/** Who may do what. */
+const rights: readonly Resource[] = [
+  define('clusterrolebindings.rbac.authorization.k8s.io', {
+    kind: 'ClusterRoleBinding',
+    nameRule: pathSegment,
+    createsOnUpdate: true,
+    columns: bindingColumns,
+    rules: clusterRoleBindingRules,
+  }),
+  define('clusterroles.rbac.authorization.k8s.io', {
+    kind: 'ClusterRole',
+    nameRule: pathSegment,
+    createsOnUpdate: true,
+    columns: nameAndCreated,
+    rules: clusterRoleRules,
+  }),
+  define('rolebindings.rbac.authorization.k8s.io', {
+    kind: 'RoleBinding',
+    isNamespaced: true,
+    nameRule: pathSegment,
+    createsOnUpdate: true,
+    columns: bindingColumns,
+    rules: roleBindingRules,
+  }),
+  define('roles.rbac.authorization.k8s.io', {
+    kind: 'Role',
+    isNamespaced: true,
+    nameRule: pathSegment,
+    createsOnUpdate: true,
+    columns: nameAndCreated,
+    rules: roleRules,
+  }),
+]
+
 /** Kinds that controllers act on (src/controllers); one without a controller is not served. */
 const workloads: readonly Resource[] = [
   define('controllerrevisions.apps', {
@@ -401,7 +437,7 @@ const metrics: readonly Resource[] = [
 ]
 
 /** Every resource of the API; reading this file shows all that is served. */
-export const allResources: readonly Resource[] = [...core, ...reviews, ...workloads, ...others, ...metrics]
+export const allResources: readonly Resource[] = [...core, ...reviews, ...workloads, ...rights, ...others, ...metrics]
 
 /** What lies encrypted on the disk. */
 export const SEALED_RESOURCES: readonly string[] = ['secrets']

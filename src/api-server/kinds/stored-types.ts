@@ -19,6 +19,10 @@ interface StoredTypes {
   readonly secrets: core.Secret
   readonly serviceaccounts: core.ServiceAccount
   readonly services: core.Service
+  readonly 'clusterrolebindings.rbac.authorization.k8s.io': groups.ClusterRoleBinding
+  readonly 'clusterroles.rbac.authorization.k8s.io': groups.ClusterRole
+  readonly 'rolebindings.rbac.authorization.k8s.io': groups.RoleBinding
+  readonly 'roles.rbac.authorization.k8s.io': groups.Role
   readonly 'certificatesigningrequests.certificates.k8s.io': groups.CertificateSigningRequest
   readonly 'clustertrustbundles.certificates.k8s.io': groups.ClusterTrustBundle
   readonly 'controllerrevisions.apps': groups.ControllerRevision

@@ -3,7 +3,7 @@ import type { ApiObject } from '../store/api-object.ts'
 /** One column of `kubectl get`. */
 export interface Column {
   readonly name: string
-  readonly type: 'string' | 'integer' | 'boolean'
+  readonly type: string
   readonly format: string
   readonly description: string
   /** 0: always shown; 1: only in wide output. */
@@ -17,7 +17,7 @@ interface RowCondition {
   readonly message: string
 }
 
-type Cell = string | number | boolean
+type Cell = string | number | boolean | null
 
 /** How a kind is shown as rows. */
 export interface TableColumns<T extends ApiObject = ApiObject> {

@@ -1,6 +1,7 @@
 import type { PriorityClass } from '../../model/generated/api-groups.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
+import { createDefaultRoles } from '../rbac/create-default-roles.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 import type { ApiStore } from '../store/api-store.ts'
 import { renewApiService } from './api-service.ts'
@@ -23,6 +24,7 @@ export async function createBaseObjects(store: ApiStore, info: ChangeInfo): Prom
       create(changes, 'scheduling.k8s.io', 'priorityclasses', object)
     }
     renewApiService(changes)
+    createDefaultRoles(changes)
     settleChanges(changes)
   })
 }

@@ -2,6 +2,7 @@ import type { Change, ChangeSet } from './change-set.ts'
 import { followNamespaces } from './follow-namespaces.ts'
 import { followApiService } from './api-service.ts'
 import { followOwners } from './follow-owners.ts'
+import { followClusterRoles } from '../rbac/follow-cluster-roles.ts'
 import { followVolumes } from './follow-volumes.ts'
 
 // A cluster has controllers for these; here they act at once, in the transaction of the change.
@@ -10,6 +11,7 @@ const followers: readonly ((changes: ChangeSet, change: Change) => void)[] = [
   followApiService,
   followOwners,
   followVolumes,
+  followClusterRoles,
 ]
 
 /** Does all that follows from the changes so far, and from what that changes in turn. */

@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { unsupportedOption } from '../api-error.ts'
+import type { Decision } from '../auth/decision.ts'
+import type { RequestAttributes } from '../auth/request-attributes.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeInfo } from '../lifecycle/change-set.ts'
@@ -28,6 +30,8 @@ export interface ApiDeps {
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
   readonly reviewers: Reviewers
+  /** Whether a user may do something; not for use inside a transaction. */
+  readonly authorize: (attributes: RequestAttributes) => Decision
   /** Kubelets and pods, for requests that only they can answer. */
   readonly backends: Backends
   readonly metrics: ResourceMetrics

@@ -6,6 +6,7 @@ import type { StaticPods } from '../auth/admit-mirror-pod.ts'
 import { admitDeclaredFeatures, admitUsersInHostNetwork } from '../auth/admit-declared-features.ts'
 import { createApiAuthenticator } from '../auth/create-api-authenticator.ts'
 import type { Authenticator } from '../auth/create-api-authenticator.ts'
+import { authorize } from '../auth/authorize.ts'
 import { createReviewers } from '../auth/create-reviewers.ts'
 import { TokenSigner } from '../auth/json-web-token.ts'
 import { createObjectReader } from '../kinds/object-reader.ts'
@@ -22,6 +23,10 @@ import { ensureKubeletClientCertificate } from '../pki/kubelet-client-certificat
 import type { Pki } from '../pki/open-pki.ts'
 import { changeInfo } from '../rest/api-context.ts'
 import type { ApiDeps } from '../rest/api-context.ts'
+import { admitCertificate } from '../rbac/admit-certificate.ts'
+import { admitRole } from '../rbac/admit-role.ts'
+import { keepRoles } from '../rbac/roles.ts'
+import type { Roles } from '../rbac/roles.ts'
 import { createApi } from '../rest/create-api.ts'
 import type { Api } from '../rest/create-api.ts'
 import type { RequestUser } from '../kinds/resource.ts'
@@ -47,6 +52,7 @@ export interface ApiParts {
   readonly pki: Pki
   readonly store: ApiStore
   readonly objects: ObjectReader
+  readonly roles: Roles
   readonly signer: TokenSigner
   readonly authenticator: Authenticator
   readonly kubelets: KubeletCredentials
@@ -61,6 +67,7 @@ export interface ApiParts {
 export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): Promise<ApiParts> {
   const { clock, log } = deps
   const objects = createObjectReader(store)
+  const roles = keepRoles(store, objects)
   const signer = new TokenSigner(pki.tokenKey)
   const authenticator = createApiAuthenticator({ authority: pki.authority.certificate, signer, objects, clock, log })
   const kubelets = new KubeletCredentials({
@@ -78,16 +85,19 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
     serviceRanges,
-    reviewers: createReviewers(authenticator, objects),
+    reviewers: createReviewers(authenticator, { objects, roles }),
     admit: (user, change, view) => {
       const objects = createObjectReader(view)
       admitChange(user, change, { objects })
+      admitRole(user, change, objects)
+      admitCertificate(user, change, objects)
       admitDeclaredFeatures(change, objects)
       admitUsersInHostNetwork(change, objects)
     },
+    authorize: (attributes) => authorize(attributes, objects, roles),
     admitNew: (user, resource, object, signal) => admitMirrorPod(user, resource, object, { staticPods, clock }, signal),
   }
   const infoFor = (user: RequestUser) => changeInfo(apiDeps, user)
   const api = createApi(apiDeps)
-  return { pki, store, objects, signer, authenticator, kubelets, backends, serviceRanges, api, infoFor }
+  return { pki, store, objects, roles, signer, authenticator, kubelets, backends, serviceRanges, api, infoFor }
 }

@@ -2,7 +2,6 @@ import type { Clock } from '../../base/async/clock.ts'
 import { ApiError } from '../api-error.ts'
 import { issueToken } from '../auth/issue-token.ts'
 import type { TokenSigner } from '../auth/json-web-token.ts'
-import type { ObjectReader } from '../kinds/object-reader.ts'
 import { TOKEN_REQUEST } from '../kinds/rules/passed-subresources.ts'
 import { jsonResponse } from '../rest/api-request.ts'
 import type { ApiRequest, ApiResponse } from '../rest/api-request.ts'
@@ -10,10 +9,10 @@ import type { Api } from '../rest/create-api.ts'
 import { decodeBody, readDocument } from '../rest/decode-body.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 import { authorizeRequest } from './authorize-request.ts'
+import type { AccessDeps } from './authorize-request.ts'
 
-export interface GuardDeps {
+export interface GuardDeps extends AccessDeps {
   readonly api: Api
-  readonly objects: ObjectReader
   readonly signer: TokenSigner
   readonly clock: Clock
   readonly newUid: () => string
@@ -24,7 +23,7 @@ export function guardApi(deps: GuardDeps, stop: AbortSignal): Api {
   return {
     async handle(request, signal) {
       try {
-        const { user, info } = authorizeRequest(deps.objects, request)
+        const { user, info } = authorizeRequest(deps, request)
         const asked = { ...request, user }
         if (asksForToken(info)) return await answerToken(deps, asked, info)
         return await handleUntil(deps.api, asked, [signal, stop])

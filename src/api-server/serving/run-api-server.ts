@@ -140,11 +140,11 @@ async function openServiceDoor(
 
 async function createListener(deps: ApiServerDeps, parts: ApiParts, stop: AbortSignal): Promise<HttpsListener> {
   const { clock, log, newUid } = deps
-  const { pki, api, objects, signer, backends, authenticator } = parts
+  const { pki, api, objects, roles, signer, backends, authenticator } = parts
   return new HttpsListener({
-    api: guardApi({ api, objects, signer, clock, newUid }, stop),
+    api: guardApi({ api, objects, roles, signer, clock, newUid }, stop),
     authenticate: (credentials) => authenticator.authenticate(credentials),
-    upgrade: (upgrade) => serveUpgrade({ objects, backends, clock, log }, upgrade, stop),
+    upgrade: (upgrade) => serveUpgrade({ objects, roles, backends, clock, log }, upgrade, stop),
     authorityPem: pki.authority.pem,
     certificate: await ensureServingCertificate(pki, namesOf(deps, parts), deps),
     clock,

@@ -6,7 +6,6 @@ import { proxyUpgrade } from '../../protocols/streams/upgrade/proxy-upgrade.ts'
 import { UpgradeError } from '../../protocols/streams/upgrade/pass-upgrade.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { ApiError, internalError, pathNotFound } from '../api-error.ts'
-import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { Backend } from '../backends/backend.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import { findResource } from '../kinds/all-resources.ts'
@@ -15,10 +14,10 @@ import { JSON_TYPE } from '../rest/api-request.ts'
 import { joinHeaders } from '../rest/serve-http.ts'
 import { findSubresource } from '../rest/resource-request.ts'
 import { authorizeRequest } from './authorize-request.ts'
+import type { AccessDeps } from './authorize-request.ts'
 import { withoutTokenProtocol } from './token-protocol.ts'
 
-export interface UpgradeDeps {
-  readonly objects: ObjectReader
+export interface UpgradeDeps extends AccessDeps {
   readonly backends: Backends
   readonly clock: Clock
   readonly log: Logger
@@ -63,13 +62,13 @@ export async function serveUpgrade(deps: UpgradeDeps, upgrade: UpgradeRequest, s
   }
 }
 
-function findBackend({ objects, backends }: UpgradeDeps, { request, user }: UpgradeRequest): Backend {
+function findBackend(deps: UpgradeDeps, { request, user }: UpgradeRequest): Backend {
   const { method = 'GET', url = '/' } = request
   const headers = joinHeaders(request)
-  const { info } = authorizeRequest(objects, { method, target: url, headers, user })
+  const { info } = authorizeRequest(deps, { method, target: url, headers, user })
   const resource = info.isResource ? findResource(info.group, info.version, info.resource) : undefined
   const subresource = resource && findSubresource(resource, info)
-  const backend = subresource?.isPassedOn === true ? backends.find(info, headers) : undefined
+  const backend = subresource?.isPassedOn === true ? deps.backends.find(info, headers) : undefined
   if (backend === undefined) throw pathNotFound()
   return backend
 }

@@ -1167,6 +1167,231 @@ export interface ResourceRule {
   readonly verbs: readonly string[]
 }
 
+export interface ClusterRole {
+  readonly aggregationRule?: AggregationRule | undefined
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly rules?: readonly PolicyRule[] | undefined
+}
+
+export interface AggregationRule {
+  readonly clusterRoleSelectors?: readonly core.LabelSelector[] | undefined
+}
+
+export interface PolicyRule {
+  readonly apiGroups?: readonly string[] | undefined
+  readonly nonResourceURLs?: readonly string[] | undefined
+  readonly resourceNames?: readonly string[] | undefined
+  readonly resources?: readonly string[] | undefined
+  readonly verbs: readonly string[]
+}
+
+export interface ClusterRoleBinding {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly roleRef: RoleRef
+  readonly subjects?: readonly Subject[] | undefined
+}
+
+export interface RoleRef {
+  readonly apiGroup?: string | undefined
+  readonly kind: string
+  readonly name: string
+}
+
+export interface Subject {
+  readonly apiGroup?: string | undefined
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string | undefined
+}
+
+export interface Role {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly rules?: readonly PolicyRule[] | undefined
+}
+
+export interface RoleBinding {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly roleRef: RoleRef
+  readonly subjects?: readonly Subject[] | undefined
+}
+
+export interface CustomResourceDefinition {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec: CustomResourceDefinitionSpec
+  readonly status?: CustomResourceDefinitionStatus | undefined
+}
+
+export interface CustomResourceDefinitionSpec {
+  readonly conversion?: CustomResourceConversion | undefined
+  readonly group: string
+  readonly names: CustomResourceDefinitionNames
+  readonly preserveUnknownFields?: boolean | undefined
+  readonly scope: string
+  readonly versions: readonly CustomResourceDefinitionVersion[]
+}
+
+export interface CustomResourceConversion {
+  readonly strategy: string
+  readonly webhook?: WebhookConversion | undefined
+}
+
+export interface WebhookConversion {
+  readonly clientConfig?: WebhookClientConfig | undefined
+  readonly conversionReviewVersions: readonly string[]
+}
+
+export interface WebhookClientConfig {
+  readonly caBundle?: string | undefined
+  readonly service?: ServiceReference | undefined
+  readonly url?: string | undefined
+}
+
+export interface ServiceReference {
+  readonly name: string
+  readonly namespace: string
+  readonly path?: string | undefined
+  readonly port?: number | undefined
+}
+
+export interface CustomResourceDefinitionNames {
+  readonly categories?: readonly string[] | undefined
+  readonly kind: string
+  readonly listKind?: string | undefined
+  readonly plural: string
+  readonly shortNames?: readonly string[] | undefined
+  readonly singular?: string | undefined
+}
+
+export interface CustomResourceDefinitionVersion {
+  readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[] | undefined
+  readonly deprecated?: boolean | undefined
+  readonly deprecationWarning?: string | undefined
+  readonly name: string
+  readonly schema?: CustomResourceValidation | undefined
+  readonly selectableFields?: readonly SelectableField[] | undefined
+  readonly served: boolean
+  readonly storage: boolean
+  readonly subresources?: CustomResourceSubresources | undefined
+}
+
+export interface CustomResourceColumnDefinition {
+  readonly description?: string | undefined
+  readonly format?: string | undefined
+  readonly jsonPath: string
+  readonly name: string
+  readonly priority?: number | undefined
+  readonly type: string
+}
+
+export interface CustomResourceValidation {
+  readonly openAPIV3Schema?: JSONSchemaProps | undefined
+}
+
+export interface JSONSchemaProps {
+  readonly $ref?: string | undefined
+  readonly $schema?: string | undefined
+  readonly additionalItems?: unknown | undefined
+  readonly additionalProperties?: unknown | undefined
+  readonly allOf?: readonly JSONSchemaProps[] | undefined
+  readonly anyOf?: readonly JSONSchemaProps[] | undefined
+  readonly default?: unknown | undefined
+  readonly definitions?: Readonly<Record<string, JSONSchemaProps>> | undefined
+  readonly dependencies?: Readonly<Record<string, unknown>> | undefined
+  readonly description?: string | undefined
+  readonly enum?: readonly unknown[] | undefined
+  readonly example?: unknown | undefined
+  readonly exclusiveMaximum?: boolean | undefined
+  readonly exclusiveMinimum?: boolean | undefined
+  readonly externalDocs?: ExternalDocumentation | undefined
+  readonly format?: string | undefined
+  readonly id?: string | undefined
+  readonly items?: unknown | undefined
+  readonly maxItems?: core.Int64 | undefined
+  readonly maxLength?: core.Int64 | undefined
+  readonly maxProperties?: core.Int64 | undefined
+  readonly maximum?: number | undefined
+  readonly minItems?: core.Int64 | undefined
+  readonly minLength?: core.Int64 | undefined
+  readonly minProperties?: core.Int64 | undefined
+  readonly minimum?: number | undefined
+  readonly multipleOf?: number | undefined
+  readonly not?: JSONSchemaProps | undefined
+  readonly nullable?: boolean | undefined
+  readonly oneOf?: readonly JSONSchemaProps[] | undefined
+  readonly pattern?: string | undefined
+  readonly patternProperties?: Readonly<Record<string, JSONSchemaProps>> | undefined
+  readonly properties?: Readonly<Record<string, JSONSchemaProps>> | undefined
+  readonly required?: readonly string[] | undefined
+  readonly title?: string | undefined
+  readonly type?: string | undefined
+  readonly uniqueItems?: boolean | undefined
+  readonly 'x-kubernetes-embedded-resource'?: boolean | undefined
+  readonly 'x-kubernetes-int-or-string'?: boolean | undefined
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[] | undefined
+  readonly 'x-kubernetes-list-type'?: string | undefined
+  readonly 'x-kubernetes-map-type'?: string | undefined
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean | undefined
+  readonly 'x-kubernetes-validations'?: readonly ValidationRule[] | undefined
+}
+
+export interface ExternalDocumentation {
+  readonly description?: string | undefined
+  readonly url?: string | undefined
+}
+
+export interface ValidationRule {
+  readonly fieldPath?: string | undefined
+  readonly message?: string | undefined
+  readonly messageExpression?: string | undefined
+  readonly optionalOldSelf?: boolean | undefined
+  readonly reason?: string | undefined
+  readonly rule: string
+}
+
+export interface SelectableField {
+  readonly jsonPath: string
+}
+
+export interface CustomResourceSubresources {
+  readonly scale?: CustomResourceSubresourceScale | undefined
+  readonly status?: CustomResourceSubresourceStatus | undefined
+}
+
+export interface CustomResourceSubresourceScale {
+  readonly labelSelectorPath?: string | undefined
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+}
+
+export interface CustomResourceSubresourceStatus {
+}
+
+export interface CustomResourceDefinitionStatus {
+  readonly acceptedNames?: CustomResourceDefinitionNames | undefined
+  readonly conditions?: readonly CustomResourceDefinitionCondition[] | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+  readonly storedVersions?: readonly string[] | undefined
+}
+
+export interface CustomResourceDefinitionCondition {
+  readonly lastTransitionTime?: string | undefined
+  readonly message?: string | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+  readonly reason?: string | undefined
+  readonly status: string
+  readonly type: string
+}
+
 export interface PriorityClass {
   readonly apiVersion?: string | undefined
   readonly description?: string | undefined
@@ -1392,6 +1617,14 @@ export interface ApiTypes {
   readonly ForNode: ForNode
   readonly ForZone: ForZone
   readonly 'discovery.EndpointPort': DiscoveryEndpointPort
+  readonly LimitRange: core.LimitRange
+  readonly LimitRangeSpec: core.LimitRangeSpec
+  readonly LimitRangeItem: core.LimitRangeItem
+  readonly ResourceQuota: core.ResourceQuota
+  readonly ResourceQuotaSpec: core.ResourceQuotaSpec
+  readonly ScopeSelector: core.ScopeSelector
+  readonly ScopedResourceSelectorRequirement: core.ScopedResourceSelectorRequirement
+  readonly ResourceQuotaStatus: core.ResourceQuotaStatus
   readonly Eviction: Eviction
   readonly DeleteOptions: core.DeleteOptions
   readonly Preconditions: core.Preconditions
@@ -1553,6 +1786,33 @@ export interface ApiTypes {
   readonly SubjectRulesReviewStatus: SubjectRulesReviewStatus
   readonly NonResourceRule: NonResourceRule
   readonly ResourceRule: ResourceRule
+  readonly ClusterRole: ClusterRole
+  readonly AggregationRule: AggregationRule
+  readonly PolicyRule: PolicyRule
+  readonly ClusterRoleBinding: ClusterRoleBinding
+  readonly RoleRef: RoleRef
+  readonly Subject: Subject
+  readonly Role: Role
+  readonly RoleBinding: RoleBinding
+  readonly CustomResourceDefinition: CustomResourceDefinition
+  readonly CustomResourceDefinitionSpec: CustomResourceDefinitionSpec
+  readonly CustomResourceConversion: CustomResourceConversion
+  readonly WebhookConversion: WebhookConversion
+  readonly WebhookClientConfig: WebhookClientConfig
+  readonly ServiceReference: ServiceReference
+  readonly CustomResourceDefinitionNames: CustomResourceDefinitionNames
+  readonly CustomResourceDefinitionVersion: CustomResourceDefinitionVersion
+  readonly CustomResourceColumnDefinition: CustomResourceColumnDefinition
+  readonly CustomResourceValidation: CustomResourceValidation
+  readonly JSONSchemaProps: JSONSchemaProps
+  readonly ExternalDocumentation: ExternalDocumentation
+  readonly ValidationRule: ValidationRule
+  readonly SelectableField: SelectableField
+  readonly CustomResourceSubresources: CustomResourceSubresources
+  readonly CustomResourceSubresourceScale: CustomResourceSubresourceScale
+  readonly CustomResourceSubresourceStatus: CustomResourceSubresourceStatus
+  readonly CustomResourceDefinitionStatus: CustomResourceDefinitionStatus
+  readonly CustomResourceDefinitionCondition: CustomResourceDefinitionCondition
   readonly PriorityClass: PriorityClass
   readonly ClusterTrustBundle: ClusterTrustBundle
   readonly ClusterTrustBundleSpec: ClusterTrustBundleSpec

@@ -71,6 +71,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     admitNew: options.admitNew ?? (() => Promise.resolve()),
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
+    authorize: () => ({ allowed: true, reason: '' }),
     reviewers: {
       reviewAccess: () => Promise.resolve({ allowed: true, reason: 'every user may' }),
       reviewRules: () => ({}),

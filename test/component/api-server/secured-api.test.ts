@@ -114,7 +114,7 @@ describe('the API server for each kind of caller', () => {
     assert.equal(status, 403)
     assert.equal(
       body['message'],
-      'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default": no role of the user allows it',
+      'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the namespace "default"',
     )
     assert.equal((await api.call(api.admin, 'GET', PODS)).status, 200)
     const reader = await issueClient(readAuthority(api), 'jane', { groups: ['deckhand:readers'] })

@@ -5,6 +5,9 @@ import { patches } from './tables/patches.ts'
 import { discovery, namespaces } from './tables/paths.ts'
 import { podDefaults } from './tables/pod-defaults.ts'
 import { podValidation } from './tables/pod-validation.ts'
+import { escalation } from './tables/role-escalation.ts'
+import { roleAccess } from './tables/role-access.ts'
+import { defaultRoles, roles } from './tables/roles.ts'
 import { lists, selectors, watches } from './tables/reading.ts'
 import { access, podSubresources, reviews } from './tables/subresources.ts'
 import { printed } from './tables/tables-of-kinds.ts'
@@ -32,4 +35,8 @@ export const allTables: readonly ContractTable[] = [
   access,
   discovery,
   namespaces,
+  roles,
+  defaultRoles,
+  roleAccess,
+  escalation,
 ]

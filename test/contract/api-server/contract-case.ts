@@ -1,5 +1,5 @@
 /**
- * What one request asks and which part of its answer counts. Texts in path and body may name earlier answers of the case: "$(pod.metadata.uid)" is
+ * What one request asks and which part of its answer counts. Texts in path, headers and body may name earlier answers of the case: "$(pod.metadata.uid)" is
  * the uid in the answer that was kept as "pod"; "$(ns)" is the namespace of the table.
  */
 export interface ContractStep {

@@ -10,8 +10,10 @@ import type { ApiTarget } from './api-target.ts'
 
 /** Only those whose work every namespace shows: others would write to objects while the cases read them. */
 const CONTROLLERS = [
+  'clusterrole-aggregation-controller',
   'garbage-collector-controller',
   'namespace-controller',
+  'resourcequota-controller',
   'root-ca-certificate-publisher-controller',
   'serviceaccount-controller',
 ]

@@ -72,10 +72,14 @@ function toWire(step: ContractStep, kept: Readonly<Record<string, unknown>>) {
     user: step.user ?? 'admin',
     method: verb === 'WATCH' ? 'GET' : verb,
     path: verb === 'WATCH' ? `${path}${path.includes('?') ? '&' : '?'}watch=true` : path,
-    headers: { accept: 'application/json', 'user-agent': 'contract', ...type, ...step.headers },
+    headers: { accept: 'application/json', 'user-agent': 'contract', ...type, ...fillAll(step.headers ?? {}, kept) },
     ...(text === undefined ? {} : { body: fill(text, kept) }),
     ...(verb === 'WATCH' && { lines: step.events ?? Number.POSITIVE_INFINITY }),
   }
+}
+
+function fillAll(headers: Readonly<Record<string, string>>, kept: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value, kept)]))
 }
 
 /** Puts what earlier answers have in the place of its names. */

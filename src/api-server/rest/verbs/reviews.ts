@@ -38,7 +38,7 @@ export interface Reviewers {
   readonly reviewAccess: (question: ReviewedAccess) => Promise<AccessAnswer>
   readonly reviewToken: (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
   /** Everything that a user may do, as the status of a SelfSubjectRulesReview. */
-  readonly reviewRules: (user: RequestUser) => object
+  readonly reviewRules: (user: RequestUser, namespace: string) => object
 }
 
 /** Answers a review: the object with its status. */
@@ -58,9 +58,11 @@ export async function answerReview(
       const answer = await reviewers.reviewToken(asked.spec.token, asked.spec.audiences ?? [])
       return { ...asked, status: { ...answer, user: answer.user && toUserInfo(answer.user) } }
     }
-    case 'SelfSubjectRulesReview':
-      // The rules are the same in all namespaces, so the answer does not depend on the one that is asked for.
-      return { ...decode(kind), status: reviewers.reviewRules(user) }
+    case 'SelfSubjectRulesReview': {
+      const asked = decode(kind)
+      if (!asked.spec.namespace) throw badRequest('no namespace on request')
+      return { ...asked, status: reviewers.reviewRules(user, asked.spec.namespace) }
+    }
     case 'SelfSubjectAccessReview': {
       const asked = decode(kind)
       return { ...asked, status: await reviewers.reviewAccess(toQuestion(asked.spec, user)) }

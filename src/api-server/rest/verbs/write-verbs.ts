@@ -1,6 +1,8 @@
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import { ApiError, badRequest, invalid, invalidPatch } from '../../api-error.ts'
+import { forbiddenError } from '../../auth/forbidden-error.ts'
+import { toAttributes } from '../../auth/request-attributes.ts'
 import type { ChangeSet } from '../../lifecycle/change-set.ts'
 import { createObject } from '../../lifecycle/create-object.ts'
 import { updateObject } from '../../lifecycle/update-object.ts'
@@ -43,8 +45,11 @@ export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise
   const stored = toStored(resource, named)
   const key = keyIn(asked, info.name)
   let status = 200
+  const creation = { ...toAttributes(request.user, info), verb: 'create' }
+  const mayCreate = deps.authorize(creation)
   const { object, warnings: advice } = await changeObjects(deps, dryRunOf(request, info), (changes) => {
-    if (mayCreate(changes, asked, key, stored)) {
+    if (createsOnUpdate(changes, asked, key, stored)) {
+      if (!mayCreate.allowed) throw forbiddenError(creation, mayCreate.reason)
       status = 201
       return { key, object: createObject(changes, resource, stored) }
     }
@@ -114,7 +119,7 @@ function toUpdate(
   return { key, change: (before) => convert.toObject(change(before), before) }
 }
 
-function mayCreate(
+function createsOnUpdate(
   changes: ChangeSet,
   { resource, subresource }: ResourceRequest,
   key: StoreKey,
