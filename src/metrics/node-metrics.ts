@@ -27,12 +27,13 @@ export interface NodeMetricSources {
 /** The node and its pods, by the names of the Go kubelet. */
 export function addNodeMetrics(set: MetricSet, info: NodeMetricSources): void {
   const { name: node } = info
+  const gates = set.oncePerScrape(info.gates)
   set.read({ name: 'kubelet_node_name', help: 'The name of this node.', labels: ['node'] }, () => [
     { labels: { node }, value: 1 },
   ])
   // cadvisor is the name for reading cgroup files instead of asking the runtime for stats.
   set.read({ name: 'kubelet_metrics_provider', help: 'Where stats of pods come from.', labels: ['provider'] }, () => [
-    { labels: { provider: info.gates().some(isFromRuntime) ? 'cri' : 'cadvisor' }, value: 1 },
+    { labels: { provider: gates().some(isFromRuntime) ? 'cri' : 'cadvisor' }, value: 1 },
   ])
   const version = info.cgroupVersion
   set.readOne({ name: 'kubelet_cgroup_version', help: 'The version of cgroups that is used.' }, () => version)
@@ -43,9 +44,12 @@ export function addNodeMetrics(set: MetricSet, info: NodeMetricSources): void {
       stability: 'BETA',
       labels: ['name', 'stage'],
     },
-    () => info.gates().map(({ name, stage, enabled }) => ({ labels: { name, stage }, value: Number(enabled) })),
+    () => gates().map(({ name, stage, enabled }) => ({ labels: { name, stage }, value: Number(enabled) })),
   )
-  addPodCounts(set, () => computePodCounts(info.wanted(), info.observed(), info.worked()))
+  addPodCounts(
+    set,
+    set.oncePerScrape(() => computePodCounts(info.wanted(), info.observed(), info.worked())),
+  )
   addLifetimes(set, info)
 }
 

@@ -13,7 +13,7 @@ test('toNodeMetricSources() reads gates, pods and what runs when asked', async (
   const info = toNodeMetricSources({
     settings,
     machine: { cgroupVersion: 2 },
-    registry: { views: () => [{ pod, status: { phase: 'Running' } }], explain: () => [] },
+    registry: { views: () => [{ pod, status: { phase: 'Running' } }], states: () => [] },
     observer: { uids: () => [pod.metadata.uid, pod.metadata.uid], get: () => observed },
     certificates: { client: () => 1, server: () => Infinity },
     clock: new FakeClock(7),

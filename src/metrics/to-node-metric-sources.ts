@@ -12,7 +12,7 @@ export interface NodeMetricDeps {
   readonly machine: { readonly cgroupVersion: 1 | 2 }
   readonly registry: {
     views(): ReturnType<NodeMetricSources['wanted']>
-    explain(): ReturnType<NodeMetricSources['worked']>
+    states(): ReturnType<NodeMetricSources['worked']>
   }
   readonly observer: { uids(): readonly PodUid[]; get(uid: PodUid): ObservedPod | undefined }
   /** For how many seconds the agent's certificates are valid; undefined or without end where there is none. */
@@ -34,7 +34,7 @@ export function toNodeMetricSources(deps: NodeMetricDeps): NodeMetricSources {
     gates: () => listGates(settings.gates),
     wanted: () => registry.views(),
     observed: () => observer.uids().flatMap((uid) => observer.get(uid) ?? []),
-    worked: () => registry.explain(),
+    worked: () => registry.states(),
     certificates: () => ({
       client: toEnd(clock, certificates.client()),
       server: toEnd(clock, certificates.server()),

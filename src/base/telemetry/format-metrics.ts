@@ -38,18 +38,21 @@ function formatFamily({ name, help, type, samples }: MetricFamily, format: Metri
   // There a counter is called what it counts, and its samples end in _total.
   const shown = isOpen && type === 'counter' ? name.replace(/_total$/, '') : name
   const escapedHelp = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-  const lines = samples.map((sample) => {
-    const sampleName = isOpen && type === 'counter' ? `${shown}_total` : sample.name
-    return `${sampleName}${formatLabels(sample.labels, isOpen)} ${formatNumber(sample.value)}\n`
-  })
-  return `# HELP ${shown} ${isOpen ? escapedHelp.replaceAll('"', '\\"') : escapedHelp}\n# TYPE ${shown} ${type}\n${lines.join('')}`
+  let text = `# HELP ${shown} ${isOpen ? escapedHelp.replaceAll('"', '\\"') : escapedHelp}\n# TYPE ${shown} ${type}\n`
+  for (const { name: sampleName, labels, value } of samples) {
+    const line = isOpen && type === 'counter' ? `${shown}_total` : sampleName
+    text += `${line}${formatLabels(labels, isOpen)} ${formatNumber(value)}\n`
+  }
+  return text
 }
 
 function formatLabels(labels: MetricSample['labels'], isOpen: boolean): string {
-  const pairs = Object.entries(labels)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}="${escapeLabel(name === 'le' ? formatBound(value, isOpen) : String(value))}"`)
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+  let text = ''
+  for (const name of Object.keys(labels).sort()) {
+    const value = labels[name] ?? ''
+    text += `${text === '' ? '{' : ','}${name}="${escapeLabel(name === 'le' ? formatBound(value, isOpen) : String(value))}"`
+  }
+  return text === '' ? '' : `${text}}`
 }
 
 /** OpenMetrics wants to see that a bound is no whole number by chance. */
@@ -64,5 +67,5 @@ function formatNumber(value: number): string {
 }
 
 function escapeLabel(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')
+  return /["\\\n]/.test(text) ? text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"') : text
 }

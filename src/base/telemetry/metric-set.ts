@@ -23,7 +23,9 @@ export interface MetricRow<Label extends string> {
 /** Metrics that are shown together. */
 export class MetricSet {
   readonly #registry = new Registry()
+  readonly #readers: (() => MetricFamily)[] = []
   readonly #stabilities: Stability[] = []
+  #scrape = 0
 
   counter<Label extends string = never>(definition: MetricDefinition<Label>): Counter<Label> {
     return new Counter(this.#options(definition))
@@ -44,19 +46,12 @@ export class MetricSet {
     })
   }
 
-  /** A gauge whose rows are read at each scrape; a row that is gone has no value any more. */
+  /** A gauge whose rows are read at each scrape; a row that is gone has no value any more. Of rows with the same labels the last one counts. */
   read<Label extends string = never>(
     definition: MetricDefinition<Label>,
     read: () => readonly MetricRow<Label>[],
   ): void {
-    const metric: Gauge = new Gauge({
-      ...this.#options(definition),
-      collect() {
-        metric.reset()
-        if ((definition.labels ?? []).length === 0) metric.remove()
-        for (const { labels, value } of read()) metric.set(labels, value)
-      },
-    })
+    this.#addReader('gauge', definition, read)
   }
 
   /** The same for a single value. */
@@ -73,14 +68,16 @@ export class MetricSet {
     definition: MetricDefinition<Label>,
     read: () => readonly MetricRow<Label>[],
   ): void {
-    // Nothing else refers to it: it lives in its registry.
-    void new Counter({
-      ...this.#options(definition),
-      collect() {
-        this.reset()
-        for (const { labels, value } of read()) this.inc(labels, value)
-      },
-    })
+    this.#addReader('counter', definition, read)
+  }
+
+  /** The same value for all that read it during one scrape. */
+  oncePerScrape<T>(compute: () => T): () => T {
+    let known: { readonly scrape: number; readonly value: T } | undefined
+    return () => {
+      if (known?.scrape !== this.#scrape) known = { scrape: this.#scrape, value: compute() }
+      return known.value
+    }
   }
 
   /** How many metrics there are of each stability. */
@@ -95,8 +92,24 @@ export class MetricSet {
   }
 
   async render(format: MetricsFormat): Promise<{ readonly type: string; readonly body: string }> {
-    const metrics = await this.#registry.getMetricsAsJSON()
-    return formatMetrics(metrics.map(toFamily), format)
+    this.#scrape += 1
+    const readers = this.#readers.map((read) => read())
+    const counted = await this.#registry.getMetricsAsJSON()
+    return formatMetrics([...readers, ...counted.map(toFamily)], format)
+  }
+
+  /** Not kept in the registry: it would keep each row by a key made of its labels, from one scrape to the next. */
+  #addReader<Label extends string>(
+    type: 'counter' | 'gauge',
+    definition: MetricDefinition<Label>,
+    read: () => readonly MetricRow<Label>[],
+  ): void {
+    const { name, help, labelNames } = this.#options(definition)
+    const toKey = ({ labels }: MetricRow<Label>) => labelNames.map((label) => labels[label]).join('\0')
+    this.#readers.push(() => {
+      const rows = new Map(read().map((row) => [toKey(row), row]))
+      return { name, help, type, samples: [...rows.values()].map(({ labels, value }) => ({ name, labels, value })) }
+    })
   }
 
   #options<Label extends string>({ name, help, stability = 'ALPHA', labels = [] }: MetricDefinition<Label>) {

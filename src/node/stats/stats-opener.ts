@@ -20,7 +20,11 @@ export class StatsOpener {
   }
 
   async open(): Promise<StatsEngine> {
-    return await (this.#opening ??= this.#create())
+    return await (this.#opening ??= this.#create().catch((error: unknown) => {
+      // The next one who asks tries again.
+      this.#opening = undefined
+      throw error
+    }))
   }
 
   async #create(): Promise<StatsEngine> {

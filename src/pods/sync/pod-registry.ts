@@ -133,6 +133,15 @@ export class PodRegistry {
     return [...[...this.workers.values()].map((worker) => worker.explain()), ...rejected]
   }
 
+  /** What explain() says of the state of each pod, without the reasons. */
+  states(): readonly Pick<PodExplanation, 'uid' | 'state'>[] {
+    const rejected = [...this.rejected.values()].map(({ pod }) => ({
+      uid: pod.metadata.uid,
+      state: 'terminated' as const,
+    }))
+    return [...[...this.workers.values()].map(({ uid, state }) => ({ uid, state: state.kind })), ...rejected]
+  }
+
   /** Something about this pod changed that its worker has to see. */
   wake(uid: PodUid): void {
     this.workers.get(uid)?.wake()
