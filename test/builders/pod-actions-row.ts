@@ -69,6 +69,7 @@ export function checkPodActions(row: PodActionsRow): void {
       }),
     ),
     actuated: undefined,
+    failedStarts: new Set(),
     now: NOW,
   })
   assert.deepEqual(actions, expected)

@@ -96,6 +96,54 @@ test('an agent that is killed while a container is restarted leaves one instance
   }
 })
 
+describe('a start that the runtime breaks off because its agent died', () => {
+  const startError = 'failed to start containerd task "ab": context canceled: unknown'
+  const breakOnce = () => {
+    let isBroken = false
+    return () => {
+      if (isBroken) return {}
+      isBroken = true
+      return { startError }
+    }
+  }
+
+  test('is no restart, and makes no later one wait', async () => {
+    await using world = await createWorld({ programOf: breakOnce() })
+    {
+      await using first = await startAgent(world)
+      first.setPods([plain])
+      await first.settle()
+      assert.deepEqual(running(world), [])
+    }
+    await using agent = await startAgent(world)
+    agent.setPods([plain])
+    await agent.settle()
+    assert.deepEqual(running(world), ['main'])
+    const [status] = agent.statusOf('u-1')?.containerStatuses ?? []
+    assert.deepEqual([status?.restartCount, status?.lastState], [0, undefined])
+    assert.equal(world.cri.runtime.containers.size, 1, 'the other one made way')
+    world.cri.exitContainer(instanceOf(world), 1)
+    await agent.pass(1000)
+    assert.deepEqual(running(world), ['main'], 'the first crash is followed by a start at once')
+    assert.equal(agent.statusOf('u-1')?.containerStatuses?.[0]?.restartCount, 1)
+  })
+
+  test('is the end of a container that runs once: it may have run', async () => {
+    await using world = await createWorld({ programOf: breakOnce() })
+    const once = createWantedPod('u-1', { restartPolicy: 'Never' })
+    {
+      await using first = await startAgent(world)
+      first.setPods([once])
+      await first.settle()
+    }
+    await using agent = await startAgent(world)
+    agent.setPods([once])
+    await agent.pass(15_000, 1000)
+    assert.deepEqual(running(world), [])
+    assert.equal(agent.statusOf('u-1')?.phase, 'Failed')
+  })
+})
+
 test('an agent that is killed while a pod ends leaves what the next one ends', async () => {
   for (let call = 1; call <= 12; call += 1) {
     await using world = await createWorld()

@@ -49,15 +49,18 @@ describe('an agent that is killed while a pod ends', () => {
     assert.deepEqual(running(world), [])
   })
 
-  test('leaves no grace when none is left, and then cuts off the hook too', async () => {
+  test('leaves no grace when none is left; a hook that it cut off runs again all the same, for two seconds', async () => {
     await using world = await createWorld({ onExec: () => 'hang' })
     const pod = podWith({ preStop: command('bye') })
     await killAfter(world, pod, 20_000)
     await world.clock.advance(60_000)
     await using agent = await startAgent(world, API)
     agent.setPods([deleted(pod)], 'api')
+    await agent.pass(1900)
+    assert.deepEqual(stops(world), ['runs bye', 'runs bye'])
+    await agent.pass(100)
     await agent.settle()
-    assert.deepEqual(stops(world), ['runs bye', 'stops in 2s'])
+    assert.deepEqual(stops(world), ['runs bye', 'runs bye', 'stops in 2s'])
   })
 
   test('leaves a grace that was shortened meanwhile as short as it was', async () => {
@@ -174,6 +177,25 @@ describe('an agent that is killed while it stops a container of a pod that goes 
       [],
       'what has stopped needs no note',
     )
+  })
+})
+
+describe('an agent that is killed while it stops a container whose postStart hook failed', () => {
+  test('leaves the next one to finish that, with what is left of the grace', async () => {
+    await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }), onExec: () => ({ exitCode: 1 }) })
+    const pod = podWith({ postStart: command('hello') })
+    const first = await startAgent(world)
+    first.setPods([pod])
+    await first.pass(20_000)
+    await first.die()
+    assert.deepEqual(stops(world), ['runs hello', 'stops in 30s'])
+    await using agent = await startAgent(world)
+    agent.setPods([pod])
+    await agent.settle()
+    assert.deepEqual(stops(world), ['runs hello', 'stops in 30s', 'stops in 10s'])
+    await agent.pass(10_000)
+    await agent.settle()
+    assert.equal(world.cri.requests('createContainer').length, 2, 'it starts again, and fails again')
   })
 })
 

@@ -51,6 +51,8 @@ export interface ObservedContainer {
   readonly recursiveReadOnly?: readonly string[] | undefined
   /** The images that are mounted in it, by the path inside it. */
   readonly mountedImages?: ReadonlyMap<string, string> | undefined
+  /** Its start ended with its caller, at a moment at which its program may have begun: an exit for those that run once, no start at all for the others. */
+  readonly isBrokenOff?: boolean | undefined
   /** What it was made with and is needed to stop it well; only of one in an unknown state. */
   readonly keptSpec?: KeptSpec | undefined
   readonly user?:

@@ -1,3 +1,5 @@
+import type { GroupTime } from './shutdown-times.ts'
+
 /** How long pods get to end when the machine shuts down: those of this priority and above, up to the next. */
 export interface ShutdownPeriod {
   readonly priority: number
@@ -31,6 +33,19 @@ export function computeShutdownPeriods(config: ShutdownConfiguration): readonly 
     { priority: DEFAULT_PRIORITY, seconds: Math.floor((total - critical) / 1000) },
     { priority: SYSTEM_CRITICAL_PRIORITY, seconds: Math.floor(critical / 1000) },
   ]
+}
+
+/** What is left of the periods after an agent was killed in them: those that had begun go on, the others are whole. */
+export function computePeriodsLeft(
+  periods: readonly ShutdownPeriod[],
+  begun: readonly GroupTime[],
+  now: number,
+): readonly ShutdownPeriod[] {
+  return periods.map(({ priority, seconds }) => {
+    const endsAt = begun.find((group) => group.priority === priority)?.endsAt
+    if (endsAt === undefined || seconds === undefined) return { priority, seconds }
+    return { priority, seconds: Math.min(seconds, Math.max(0, Math.ceil((endsAt - now) / 1000))) }
+  })
 }
 
 /** Where nothing is configured: critical pods still end last, and each pod gets its own grace period. */

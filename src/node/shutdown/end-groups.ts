@@ -24,6 +24,8 @@ export interface EndGroupsDeps {
   readonly log: Logger
   /** Called with each step. */
   readonly say: (line: string) => void
+  /** The time of a group begins. Never fails. */
+  readonly onBegin: (group: ShutdownGroup) => Promise<void>
 }
 
 /**
@@ -37,6 +39,7 @@ export async function endGroups(
 ): Promise<void> {
   for (const group of groups) {
     signal.throwIfAborted()
+    await deps.onBegin(group)
     await endGroup(deps, group, signal)
   }
 }

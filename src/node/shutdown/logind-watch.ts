@@ -9,7 +9,7 @@ import { Logind } from './logind.ts'
 import type { NodeShutdown } from './node-shutdown.ts'
 
 export interface LogindWatchDeps {
-  readonly shutdown: Pick<NodeShutdown, 'begin' | 'cancel'>
+  readonly shutdown: Pick<NodeShutdown, 'begin' | 'cancel' | 'forgetEarlier'>
   /** How long all pods together may take. */
   readonly seconds: number
   readonly connect: (signal: AbortSignal) => Promise<DbusConnection>
@@ -77,6 +77,7 @@ export class LogindWatch {
     const isShuttingDown = await logind.isShuttingDown(signal)
     // A signal that arrived since the question is newer than its answer.
     if (!hasHeard) this.#hear(isShuttingDown)
+    if (!isShuttingDown) this.#deps.shutdown.forgetEarlier()
     if (!this.#hasWorked || this.#isReported) log.info('shutdowns are delayed until pods have ended', { seconds })
     this.#hasWorked = true
     this.#isReported = false

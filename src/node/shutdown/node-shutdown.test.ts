@@ -20,8 +20,10 @@ const PODS = [
 ]
 
 /** Pods that end when the test says so. */
-function createNode(options: { readonly periods?: readonly ShutdownPeriod[]; readonly file?: string } = {}) {
-  const clock = new FakeClock(AT)
+function createNode(
+  options: { readonly periods?: readonly ShutdownPeriod[]; readonly file?: string; readonly clock?: FakeClock } = {},
+) {
+  const { clock = new FakeClock(AT) } = options
   const group = new TaskGroup(new AbortController().signal)
   const happened: string[] = []
   const ends = new Map<string, { readonly resolve: () => void; readonly reject: (error: Error) => void }>()
@@ -88,7 +90,12 @@ describe('NodeShutdown', () => {
       'end web 20',
       'end db 5',
     ])
-    assert.equal(file(), '{"startTime":"2026-01-02T03:04:05.000Z","endTime":"0001-01-01T00:00:00Z","byCommand":true}')
+    assert.deepEqual(JSON.parse(file() ?? ''), {
+      startTime: '2026-01-02T03:04:05.000Z',
+      endTime: '0001-01-01T00:00:00Z',
+      byCommand: true,
+      groups: [{ priority: 0, endsAt: clock.monotonic() + 20_000 }],
+    })
     ends.get('db')?.resolve()
     await clock.advance(3000)
     assert.deepEqual(read(), ['ended db'])
@@ -214,6 +221,36 @@ describe('NodeShutdown', () => {
     assert.equal(await done, true)
     assert.match(file() ?? '', /^\{"startTime":"2026-01-02T03:04:00.000Z","endTime":"2026-/, 'it is one shutdown')
     assert.equal(clock.sleeping, 0)
+  })
+
+  for (const who of ['command', 'logind'] as const) {
+    test(`an agent that was killed leaves the groups of a shutdown by ${who} what is left of their time`, async () => {
+      const first = createNode()
+      void first.shutdown.begin(who)
+      await first.clock.advance(12_000)
+      const { clock, shutdown, read, know } = createNode({ file: first.file() ?? '', clock: first.clock })
+      know()
+      await shutdown.recall()
+      if (who === 'logind') void shutdown.begin('logind')
+      await clock.advance(0)
+      assert.deepEqual(read().slice(-2), ['end web 8', 'end db 5'])
+      await clock.advance(8000)
+      assert.deepEqual(read(), ['end dns 10'], 'one that had not begun is whole')
+      await clock.advance(10_000)
+    })
+  }
+
+  test('one by logind that was cancelled while no agent was there takes nothing from the next', async () => {
+    const first = createNode()
+    void first.shutdown.begin('logind')
+    await first.clock.advance(12_000)
+    const { clock, shutdown, read } = createNode({ file: first.file() ?? '', clock: first.clock })
+    await shutdown.recall()
+    shutdown.forgetEarlier()
+    void shutdown.begin('logind')
+    await clock.advance(0)
+    assert.deepEqual(read().slice(-2), ['end web 20', 'end db 5'])
+    await clock.advance(30_000)
   })
 
   test('goes on after a while although not all pods are known', async () => {

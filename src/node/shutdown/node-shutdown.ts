@@ -5,10 +5,11 @@ import type { ShutdownMetrics } from '../../metrics/node-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import { computeShutdownGroups } from './compute-shutdown-groups.ts'
-import { type ShutdownPeriod, UNHURRIED_PERIODS } from './compute-shutdown-periods.ts'
+import type { ShutdownGroup } from './compute-shutdown-groups.ts'
+import { computePeriodsLeft, type ShutdownPeriod, UNHURRIED_PERIODS } from './compute-shutdown-periods.ts'
 import { endGroups, type ShutdownPods } from './end-groups.ts'
-import { formatShutdownTimes, isInterrupted, parseShutdownTimes } from './shutdown-times.ts'
-import type { ShutdownTimes } from './shutdown-times.ts'
+import { formatShutdownTimes, isInterrupted, isUnfinished, parseShutdownTimes } from './shutdown-times.ts'
+import type { GroupTime, ShutdownTimes } from './shutdown-times.ts'
 
 export interface NodeShutdownDeps {
   readonly pods: ShutdownPods
@@ -40,9 +41,12 @@ interface Beginning {
   readonly isByCommand: boolean
   /** By an earlier agent: its pods are not all known yet. */
   readonly isResumed: boolean
+  /** Those whose pods an earlier agent began to end. */
+  readonly groups: readonly GroupTime[]
 }
 
 interface Ending extends Beginning {
+  groups: readonly GroupTime[]
   readonly scope: AbortController
   /** False when it was cancelled. */
   readonly done: Promise<boolean>
@@ -53,6 +57,8 @@ interface Ending extends Beginning {
 export class NodeShutdown {
   readonly #deps: NodeShutdownDeps
   #ending: Ending | undefined
+  /** One that an earlier agent did not finish. */
+  #earlier: ShutdownTimes | undefined
 
   constructor(deps: NodeShutdownDeps) {
     this.#deps = deps
@@ -77,6 +83,7 @@ export class NodeShutdown {
       if (times === undefined || this.isShuttingDown) return
       metrics.shutdownStarted(toSeconds(times.startedAt))
       if (times.endedAt !== undefined) metrics.shutdownEnded(toSeconds(times.endedAt))
+      if (isUnfinished(times, this.#deps.bootedAt)) this.#earlier = times
       if (!isInterrupted(times, this.#deps.bootedAt)) return
       log.warn('the agent ended in the middle of a shutdown of the node, going on with it')
       // The work is a task of its own; no caller waits for its end yet.
@@ -92,12 +99,22 @@ export class NodeShutdown {
    */
   async begin(who: 'logind' | 'command', say: (line: string) => void = () => {}): Promise<boolean> {
     const isByCommand = who === 'command'
+    const earlier = isByCommand ? undefined : this.#earlier
+    this.#earlier = undefined
+    if (this.#ending === undefined && earlier !== undefined) {
+      return await this.#start({ ...earlier, isByCommand, isResumed: true }, say)
+    }
     if (this.#ending === undefined) {
-      return await this.#start({ startedAt: this.#deps.clock.now(), isByCommand, isResumed: false }, say)
+      return await this.#start({ startedAt: this.#deps.clock.now(), isByCommand, isResumed: false, groups: [] }, say)
     }
     say('the shutdown has begun already')
     this.#ending.listeners.add(say)
     return await this.#ending.done
+  }
+
+  /** The shutdown that an earlier agent did not finish was cancelled since: the next one is another, and starts from the beginning. */
+  forgetEarlier(): void {
+    this.#earlier = undefined
   }
 
   /**
@@ -116,7 +133,7 @@ export class NodeShutdown {
     pods.runAgain()
     const isDone = await ending.done
     // So that no agent that starts later goes on with it.
-    if (!isDone && !this.isShuttingDown) await this.#remember({ ...ending, endedAt: clock.now() })
+    if (!isDone && !this.isShuttingDown) await this.#remember({ ...ending, groups: [], endedAt: clock.now() })
     return true
   }
 
@@ -152,12 +169,21 @@ export class NodeShutdown {
     metrics.shutdownEnded(0)
     await this.#remember({ ...ending, endedAt: undefined })
     if (ending.isResumed) await this.#waitForPods(signal)
-    const groups = computeShutdownGroups(periods.length === 0 ? UNHURRIED_PERIODS : periods, pods.activePods())
-    await endGroups({ pods, clock, log, say }, groups, signal)
+    const left = computePeriodsLeft(periods, ending.groups, clock.monotonic())
+    const groups = computeShutdownGroups(left.length === 0 ? UNHURRIED_PERIODS : left, pods.activePods())
+    const onBegin = (group: ShutdownGroup) => this.#rememberGroup(ending, group)
+    await endGroups({ pods, clock, log, say, onBegin }, groups, signal)
     const endedAt = clock.now()
     metrics.shutdownEnded(toSeconds(endedAt))
-    await this.#remember({ ...ending, endedAt })
+    await this.#remember({ ...ending, groups: [], endedAt })
     log.info('all pods have had their time to end, the node may shut down')
+  }
+
+  /** An agent that is killed in the time of a group leaves the next one what is left of it. */
+  async #rememberGroup(ending: Ending, { priority, seconds }: ShutdownGroup): Promise<void> {
+    if (seconds === undefined || ending.groups.some((group) => group.priority === priority)) return
+    ending.groups = [...ending.groups, { priority, endsAt: this.#deps.clock.monotonic() + seconds * 1000 }]
+    await this.#remember({ ...ending, endedAt: undefined })
   }
 
   async #waitForPods(signal: AbortSignal): Promise<void> {

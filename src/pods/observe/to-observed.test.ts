@@ -162,6 +162,19 @@ test('toObservedContainer() distinguishes a start that was broken off from one t
   }
 })
 
+test('toObservedContainer() marks a start that was broken off when its program may have begun', () => {
+  const rows = [
+    [{}, undefined],
+    [{ message: 'failed to start containerd task "ab": context canceled: unknown' }, true],
+    [{ message: 'failed to get task pid: context canceled' }, true],
+    [{ message: 'exec: "nope": not found' }, undefined],
+    [{ message: 'context canceled', startedAt: 1_000_000n, reason: 'Error' }, undefined],
+  ] as const
+  for (const [fields, expected] of rows) {
+    assert.equal(observe(ContainerState.CONTAINER_EXITED, { ...broken, ...fields }).isBrokenOff, expected)
+  }
+})
+
 test('hasListedState() knows a start that was broken off by the state that the runtime gives it', () => {
   const instance = observe(ContainerState.CONTAINER_EXITED, broken)
   assert.equal(hasListedState(instance, ContainerState.CONTAINER_EXITED), true)

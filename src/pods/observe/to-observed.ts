@@ -33,11 +33,13 @@ function toContainerState(state: ContainerState): ObservedContainer['state'] {
 /**
  * A start that ended with its caller: the agent died while the runtime was at it. The runtime calls that an exit, but as long as it had not
  * even created the task nothing ran, and a pod that runs once must not count as failed for it. Later the program may have begun, and what may
- * have run does not run again unless its restart policy says so.
+ * have run does not run again unless its restart policy says so (settleBrokenStarts).
  */
-function isInterruptedStart({ state, startedAt, reason, message }: ContainerStatus): boolean {
+function findInterruption({ state, startedAt, reason, message }: ContainerStatus): 'none' | 'before' | 'during' {
   const failed = state === ContainerState.CONTAINER_EXITED && startedAt === 0n && reason === 'StartError'
-  return failed && /failed to create containerd task: .*(context canceled|signal: killed)/.test(message)
+  if (!failed) return 'none'
+  if (/failed to create containerd task: .*(context canceled|signal: killed)/.test(message)) return 'before'
+  return message.includes('context canceled') ? 'during' : 'none'
 }
 
 /** Does a list show the state that an instance is known in? */
@@ -52,7 +54,8 @@ export function toObservedContainer(
   status: ContainerStatus,
   endSeenAt: number,
 ): ObservedContainer {
-  const interrupted = isInterruptedStart(status)
+  const interruption = findInterruption(status)
+  const interrupted = interruption === 'before'
   const state = interrupted ? 'created' : toContainerState(status.state)
   const linux = status.user?.linux
   return {
@@ -78,6 +81,7 @@ export function toObservedContainer(
     logPath: status.logPath,
     terminationLog: terminationLog(status),
     ...reported(status),
+    ...(interruption === 'during' ? { isBrokenOff: true } : {}),
     ...(state === 'unknown' ? { keptSpec: parseKeptSpec(status.annotations) } : {}),
     ...(linux === undefined
       ? {}

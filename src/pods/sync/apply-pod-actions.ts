@@ -92,7 +92,7 @@ async function applyKill(
 ): Promise<void> {
   const { pod, history, termination } = input
   const container = allContainers(pod).find((kinded) => kinded.container.name === name)?.container
-  const seconds = termination.beginStop(id, computeContainerGrace(pod, { container, cause }))
+  const seconds = termination.beginStop(id, computeContainerGrace(pod, { container, cause }), cause)
   using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
   const podIp = findPodIp(deps, input)
   // The pod goes on: why its container does not is worth a step of its own.

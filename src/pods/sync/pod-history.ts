@@ -20,6 +20,8 @@ export interface PodHistory {
   readonly waiting: Map<string, WaitingReason>
   /** By crashBackOffKey(). */
   readonly backOff: Map<string, CrashBackOff>
+  /** The names of containers that this agent tried to start. */
+  readonly tried: Set<string>
   /** By container id, for exited ones. */
   readonly terminationMessages: Map<string, string>
   /** By container name: of the last instance before the pod ended and came back, which is a restart for all who watch it. */
@@ -55,6 +57,7 @@ export function createPodHistory(pod?: Pod, restartCounts: ReadonlyMap<string, n
   return {
     waiting: new Map(),
     backOff: new Map(),
+    tried: new Set(),
     terminationMessages: new Map(),
     restartCounts,
     graces: new Set(),
@@ -82,13 +85,18 @@ export function isNewFailure(
   return reported.isDue('a failed pass', errorText(error), clock.monotonic())
 }
 
-/** A start that follows an exit makes the next one wait longer. */
+/**
+ * A start that follows an exit makes the next one wait longer. One that follows a start which was broken off does so only when this agent
+ * has tried before: the end of an earlier agent is no fault of the container.
+ */
 export function rememberRestart(
   { pod, history, backOffLimits }: PodPass,
-  { name, previousEndedAt }: ContainerStart,
+  { name, previousEndedAt, isBrokenOff }: ContainerStart,
   now: number,
 ): void {
-  if (previousEndedAt === undefined) return
+  const isFirst = !history.tried.has(name)
+  history.tried.add(name)
+  if (previousEndedAt === undefined || (isBrokenOff === true && isFirst)) return
   const key = crashBackOffKey(findContainer(pod, name).container)
   const context = { limits: backOffLimits, now }
   history.backOff.set(key, computeNextBackOff(history.backOff.get(key), previousEndedAt, context))

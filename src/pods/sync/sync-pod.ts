@@ -15,6 +15,7 @@ import { computeLeftovers } from './decide/compute-leftovers.ts'
 import { computeDeadlineOverride, deadlineAt } from './decide/compute-deadline.ts'
 import { computePodActions } from './decide/compute-pod-actions.ts'
 import { SandboxError } from './start/create-sandbox.ts'
+import { settleBrokenStarts } from './decide/settle-broken-starts.ts'
 import { hasNewRunningParts } from './decide/has-new-running-parts.ts'
 import type { PodActions } from './decide/pod-actions.ts'
 import { observePod, refreshPod } from './observe-pod.ts'
@@ -109,7 +110,7 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: PassSigna
 async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promise<SyncResult> {
   const { deps, history, probes } = context
   const seen = await observePod(context, pod)
-  const observed = seen ?? emptyObservedPod(pod.metadata)
+  const observed = settleBrokenStarts(pod, seen ?? emptyObservedPod(pod.metadata))
   const late = computeDeadlineOverride(pod, history.status, deps.clock.now())
   const actuated = deps.allocations.actuated(pod.metadata.uid)
   deps.resizes.observed(pod, isResizing({ pod, observed, actuated }))
@@ -130,6 +131,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
     probes: probes.verdicts,
     backOff: history.backOff,
     actuated,
+    failedStarts: context.termination.failedStarts,
     now,
   })
   if (actions.ended && pod.metadata.deletionTimestamp === undefined) {
@@ -218,7 +220,9 @@ async function report(
   { deps, settings, history, probes }: SyncContext,
   update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
 ): Promise<void> {
-  await updatePodStatus({ deps, history, probes, runtimeName: settings.runtimeName }, { ...update, ended: false })
+  const context = { deps, history, probes, runtimeName: settings.runtimeName }
+  const observed = settleBrokenStarts(update.pod, update.observed)
+  await updatePodStatus(context, { ...update, observed, ended: false })
 }
 
 function hasNetworkProblem({ deps, settings, history }: SyncContext, pod: Pod): boolean {

@@ -50,6 +50,7 @@ function startWatch(t: TestContext, bus: { readonly address: string }) {
   let pods = Promise.withResolvers<boolean>()
   let lock: { isLost: boolean; lose: () => void } | undefined
   let delayFile = ''
+  let forgets = 0
   const watch = new LogindWatch({
     shutdown: {
       begin: async () => {
@@ -62,6 +63,7 @@ function startWatch(t: TestContext, bus: { readonly address: string }) {
         pods = Promise.withResolvers()
         return true
       },
+      forgetEarlier: () => void (forgets += 1),
     },
     seconds: 30,
     connect: (signal) => openDbus({ address: bus.address, clock }, signal),
@@ -88,6 +90,7 @@ function startWatch(t: TestContext, bus: { readonly address: string }) {
   return {
     clock,
     happened,
+    forgets: () => forgets,
     delayFile: () => delayFile,
     isTerminal: () => isTerminal,
     endPods: () => pods.resolve(true),
@@ -115,6 +118,7 @@ describe('a machine with logind', () => {
     watch.endPods()
     await watch.saw('release')
     assert.equal(watch.delayFile(), '', 'it allowed enough already')
+    assert.equal(watch.forgets(), 1, 'an earlier shutdown was over when the agent came')
     assert.equal(logind.systemd.called.length, 0)
   })
 

@@ -24,6 +24,7 @@ interface Row {
   readonly policy?: string
   readonly startup?: Readonly<Record<string, boolean>>
   readonly liveness?: Readonly<Record<string, boolean>>
+  readonly failedStarts?: readonly string[]
   readonly expected: InitContainerActions
 }
 
@@ -193,6 +194,15 @@ const sidecarRows: Readonly<Record<string, Row>> = {
     policy: 'Never',
     expected: { ...starts('s'), kill: [{ id: 's-0', name: 's', cause: 'unknown', message: UNKNOWN }] },
   },
+  'a sidecar whose postStart hook failed, and whose stop was not finished, is killed and started': {
+    init: [sidecar('s')],
+    has: [instance({ name: 's' })],
+    failedStarts: ['s-0'],
+    expected: {
+      ...starts('s'),
+      kill: [{ id: 's-0', name: 's', cause: 'postStart', message: 'FailedPostStartHook' }],
+    },
+  },
   'a sidecar that crashed beside a running pod starts again alone': {
     init: [init('a'), sidecar('s'), init('b')],
     has: [instance(), exited('s', 1), exited('b', 0), exited('a', 0)],
@@ -234,7 +244,14 @@ describe('computeInitContainerActions()', () => {
         liveness: new Map(Object.entries(row.liveness ?? {})),
       }
       const observed = createObservedPod({ containers: row.has ?? [] })
-      assert.deepEqual(computeInitContainerActions(pod, observed, { probes, resized: new Set() }), row.expected)
+      assert.deepEqual(
+        computeInitContainerActions(pod, observed, {
+          probes,
+          resized: new Set(),
+          failedStarts: new Set(row.failedStarts),
+        }),
+        row.expected,
+      )
     })
   }
 })

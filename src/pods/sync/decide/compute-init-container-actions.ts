@@ -30,11 +30,7 @@ interface Verdict {
  * What the init containers need now. Walked from the last to the first: the last one that the runtime knows shows how far the pod has
  * come, and of the ones before it only sidecars still matter.
  */
-export function computeInitContainerActions(
-  pod: Pod,
-  observed: ObservedPod,
-  { probes, resized }: JudgeInput,
-): InitContainerActions {
+export function computeInitContainerActions(pod: Pod, observed: ObservedPod, judged: JudgeInput): InitContainerActions {
   const containers = pod.spec.initContainers ?? []
   if (containers.length === 0) return { initialized: true, killPod: false, kill: [], start: [] }
   let initialized = isPastInit(pod, observed)
@@ -51,9 +47,7 @@ export function computeInitContainerActions(
       continue
     }
     if (laterKnown && !sidecar) continue
-    const verdict = sidecar
-      ? judgeSidecar(container, instance, { probes, resized })
-      : judgeInit(pod, container, instance)
+    const verdict = sidecar ? judgeSidecar(container, instance, judged) : judgeInit(pod, container, instance)
     if (verdict.failed === true) return { initialized: false, killPod: true, kill: [], start: [] }
     if (verdict.kill !== undefined) kill.push({ id: instance.id, name: container.name, ...verdict.kill })
     if (verdict.start === 'this') start.add(index)
@@ -104,7 +98,11 @@ function judgeInit(pod: Pod, container: Container, instance: ObservedContainer):
   }
 }
 
-function judgeSidecar(container: Container, instance: ObservedContainer, { probes, resized }: JudgeInput): Verdict {
+function judgeSidecar(
+  container: Container,
+  instance: ObservedContainer,
+  { probes, resized, failedStarts }: JudgeInput,
+): Verdict {
   switch (instance.state) {
     case 'created':
     case 'exited':
@@ -112,6 +110,7 @@ function judgeSidecar(container: Container, instance: ObservedContainer, { probe
     case 'unknown':
       return killAndStart(container, 'unknown')
     case 'running': {
+      if (failedStarts.has(instance.id)) return killAndStart(container, 'postStart')
       if (container.startupProbe !== undefined) {
         const started = probes.startup.get(instance.id)
         if (started === undefined) return {}

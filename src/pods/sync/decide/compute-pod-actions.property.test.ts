@@ -27,7 +27,15 @@ function settle(simulated: SimulatedPod, pod: Pod, check: (actions: PodActions, 
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
     const { observed, backOff, now } = simulated
     const probes = { liveness: new Map(), startup: new Map() }
-    const actions = computePodActions({ pod, observed, probes, backOff, actuated: undefined, now })
+    const actions = computePodActions({
+      pod,
+      observed,
+      probes,
+      backOff,
+      actuated: undefined,
+      failedStarts: new Set(),
+      now,
+    })
     check(actions, observed)
     const does = actions.killPod || actions.createSandbox || actions.reset !== undefined
     if (does || actions.kill.length + actions.start.length > 0) {
@@ -60,6 +68,7 @@ describe('computePodActions() for any pod and any state of the runtime', () => {
             probes,
             backOff,
             actuated: undefined,
+            failedStarts: new Set(),
             now: 5000,
           })
           const names = [...actions.start, ...actions.backingOff].map(({ name }) => name)

@@ -22,6 +22,8 @@ export interface PodActionsInput extends StartsInput {
   readonly probes: ProbeVerdicts
   /** What was last set for the pod and its containers; undefined when that is unknown. */
   readonly actuated: PodAllocation | undefined
+  /** The ids of containers whose postStart hook failed and whose stop an earlier agent did not finish. */
+  readonly failedStarts: ReadonlySet<string>
 }
 
 const NOTHING: PodActions = {
@@ -46,7 +48,7 @@ export function computePodActions(input: PodActionsInput): PodActions {
 
 function computeLifeActions(input: PodActionsInput): PodActions {
   const { pod, observed, probes } = input
-  const judged = { probes, resized: computeResizeRestarts(input) }
+  const judged = { probes, resized: computeResizeRestarts(input), failedStarts: input.failedStarts }
   const sandbox = computeSandboxChange(pod, observed)
   if (sandbox.needed) return withNewSandbox(input, sandbox)
 

@@ -19,12 +19,18 @@ interface Row {
   readonly deleted?: boolean
   readonly startup?: false
   readonly liveness?: false
+  readonly failedStarts?: readonly string[]
   readonly expected: RegularContainerActions
 }
 
 function kills(cause: 'changed' | 'liveness' | 'startup' | 'unknown', text: string, restart: boolean) {
   const message = `Container main ${text}${restart ? ', will be restarted' : ''}`
   return { kept: 0, kill: [{ id: 'main-0', name: 'main', cause, message }], start: restart ? ['main'] : [] }
+}
+
+function failedStart(restart: boolean): RegularContainerActions {
+  const kill = [{ id: 'main-0', name: 'main', cause: 'postStart' as const, message: 'FailedPostStartHook' }]
+  return { kept: 0, kill, start: restart ? ['main'] : [] }
 }
 
 const UNKNOWN = 'Container is in "unknown" state, try killing it before restart'
@@ -123,6 +129,22 @@ const rows: Readonly<Record<string, Row>> = {
     startup: false,
     expected: kills('startup', 'failed startup probe', true),
   },
+  'a failed postStart hook whose stop was not finished: kill and start': {
+    has: instance(),
+    failedStarts: ['main-0'],
+    expected: failedStart(true),
+  },
+  'a failed postStart hook whose stop was not finished, Never: kill': {
+    has: instance(),
+    policy: 'Never',
+    failedStarts: ['main-0'],
+    expected: failedStart(false),
+  },
+  'a failed postStart hook of an instance that has ended: start': {
+    has: exited(143),
+    failedStarts: ['main-0'],
+    expected: { kept: 0, kill: [], start: ['main'] },
+  },
   'not started in time, Never: kill': {
     has: instance(),
     policy: 'Never',
@@ -143,14 +165,21 @@ describe('computeRegularContainerActions()', () => {
         liveness: new Map(row.liveness === undefined ? [] : [['main-0', row.liveness]]),
       }
       const observed = createObservedPod({ containers: row.has === undefined ? [] : [row.has] })
-      assert.deepEqual(computeRegularContainerActions(pod, observed, { probes, resized: new Set() }), row.expected)
+      assert.deepEqual(
+        computeRegularContainerActions(pod, observed, {
+          probes,
+          resized: new Set(),
+          failedStarts: new Set(row.failedStarts),
+        }),
+        row.expected,
+      )
     })
   }
 
   test('only the newest instance is judged', () => {
     const containers = [instance({ restartCount: 1 }), exited(1)]
     const probes = { startup: new Map(), liveness: new Map([['main-0', false]]) }
-    const judged = { probes, resized: new Set<string>() }
+    const judged = { probes, resized: new Set<string>(), failedStarts: new Set<string>() }
     assert.deepEqual(computeRegularContainerActions(createPod(), createObservedPod({ containers }), judged), kept)
   })
 })

@@ -21,6 +21,8 @@ export interface JudgeInput {
   readonly probes: ProbeVerdicts
   /** Those that run and get the resources they were granted by a new start only. */
   readonly resized: ReadonlySet<string>
+  /** The ids of those whose postStart hook failed and whose stop an earlier agent did not finish. */
+  readonly failedStarts: ReadonlySet<string>
 }
 
 type Verdict = 'keep' | 'start' | 'leave' | { readonly kill: KillCause; readonly restart: boolean }
@@ -29,7 +31,7 @@ type Verdict = 'keep' | 'start' | 'leave' | { readonly kill: KillCause; readonly
 export function computeRegularContainerActions(
   pod: Pod,
   observed: ObservedPod,
-  { probes, resized }: JudgeInput,
+  judged: JudgeInput,
 ): RegularContainerActions {
   let kept = 0
   const kill: ContainerKill[] = []
@@ -37,7 +39,7 @@ export function computeRegularContainerActions(
   for (const container of pod.spec.containers) {
     const { name } = container
     const instance = newestInstance(observed, name)
-    const verdict = judge(pod, container, { instance, probes, resized })
+    const verdict = judge(pod, container, { ...judged, instance })
     if (verdict === 'keep') kept += 1
     else if (verdict === 'start') start.push(name)
     else if (verdict !== 'leave') {
@@ -52,7 +54,7 @@ export function computeRegularContainerActions(
 function judge(
   pod: Pod,
   container: Container,
-  { instance, probes, resized }: JudgeInput & { readonly instance: ObservedContainer | undefined },
+  { instance, probes, resized, failedStarts }: JudgeInput & { readonly instance: ObservedContainer | undefined },
 ): Verdict {
   // A pod that is being deleted starts nothing any more.
   const living = pod.metadata.deletionTimestamp === undefined
@@ -61,6 +63,7 @@ function judge(
   if (instance.state === 'exited') return mayRestart(pod, container, instance.exitCode) ? 'start' : 'leave'
   if (instance.hash !== containerHash(container)) return { kill: 'changed', restart: living }
   const restart = living && effectiveRestartPolicy(pod, container) !== 'Never'
+  if (failedStarts.has(instance.id)) return { kill: 'postStart', restart }
   if (probes.liveness.get(instance.id) === false) return { kill: 'liveness', restart }
   if (probes.startup.get(instance.id) === false) return { kill: 'startup', restart }
   if (living && resized.has(container.name)) return { kill: 'resize', restart: true }

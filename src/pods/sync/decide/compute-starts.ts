@@ -51,11 +51,14 @@ function computeStart(
   // Another image is another try: what the old one did is no reason to wait.
   const isSame = container !== undefined && exited?.hash === containerHash(container)
   const untilMs = exited === undefined || !isSame ? undefined : computeBackOffEnd(entry, exited.endSeenAt, now)
-  if (untilMs === undefined) return { kind, name, previousEndedAt: exited?.endSeenAt }
+  if (untilMs === undefined) {
+    const brokenOff = exited?.state === 'created' ? { isBrokenOff: true } : {}
+    return { kind, name, previousEndedAt: exited?.endSeenAt, ...brokenOff }
+  }
   return { kind, name, untilMs, delayMs: entry?.delayMs ?? 0 }
 }
 
-/** Starts that were broken off count too: what breaks them off again and again must not become a busy loop. */
+/** Starts that were broken off may count too: what breaks them off again and again must not become a busy loop. */
 function hasEnded({ state, finishedAt }: ObservedContainer): boolean {
   return state === 'exited' || finishedAt > 0
 }

@@ -5,7 +5,7 @@ import type { ContainerKind } from '../../../model/pod/pod-containers.ts'
 export type ResizeDirection = 'grows' | 'shrinks'
 
 /** Why a running container is stopped while its pod lives on. */
-export type KillCause = 'changed' | 'liveness' | 'resize' | 'startup' | 'surplus' | 'unknown'
+export type KillCause = 'changed' | 'liveness' | 'postStart' | 'resize' | 'startup' | 'surplus' | 'unknown'
 
 export interface ContainerKill {
   readonly id: string
@@ -20,6 +20,8 @@ export interface ContainerStart {
   readonly name: string
   /** On the monotonic clock: when the end of the instance that this one follows was seen; undefined for a first start. */
   readonly previousEndedAt: number | undefined
+  /** That instance never started: its start ended with its caller. */
+  readonly isBrokenOff?: boolean
 }
 
 /** A container that would start if its crash back-off were over. */

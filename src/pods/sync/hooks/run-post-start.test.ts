@@ -3,7 +3,9 @@ import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../../test/builders/create-pod.ts'
 import { createPodDeps } from '../../../../test/component/create-pod-deps.ts'
 import type { Lifecycle } from '../../../model/generated/core-v1.ts'
+import { parsePodUid } from '../../../model/pod/pod.ts'
 import { createPodHistory } from '../pod-history.ts'
+import { PodTermination } from '../stop/pod-termination.ts'
 import { runPostStart } from './run-post-start.ts'
 
 async function setUp(lifecycle: Lifecycle) {
@@ -17,6 +19,7 @@ async function setUp(lifecycle: Lifecycle) {
     containerId: 'c-1',
     podIp: '10.0.0.1',
     history,
+    termination: new PodTermination(made.deps, parsePodUid('u-1')),
   }
   const superseded = new AbortController()
   const signals = { shutdown: new AbortController().signal, superseded: superseded.signal }
@@ -46,10 +49,7 @@ describe('runPostStart()', () => {
     await clock.advance(2000)
     await assert.rejects(failed, { reason: 'PostStartHookError', message: 'Command failed: exit code 1' })
     assert.deepEqual(journal, ['execSync c-1 0', 'stopContainer c-1 7'])
-    assert.deepEqual(events, [
-      'Warning FailedPostStartHook PostStartHook failed',
-      'Normal Killing Container main failed its postStart hook, will be stopped',
-    ])
+    assert.deepEqual(events, ['Warning FailedPostStartHook PostStartHook failed', 'Normal Killing FailedPostStartHook'])
     assert.deepEqual([history.graces.size, clock.sleeping], [0, 0])
   })
 

@@ -6,6 +6,8 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
 import { Grace } from '../stop/grace.ts'
 import type { PodHistory } from '../pod-history.ts'
+import { killText } from '../stop/kill-texts.ts'
+import type { PodTermination } from '../stop/pod-termination.ts'
 import { stopContainer } from '../stop/stop-container.ts'
 import { HookError } from './hook-error.ts'
 import { runHook } from './run-hook.ts'
@@ -18,6 +20,7 @@ export interface PostStart {
   readonly containerId: string
   readonly podIp: string | undefined
   readonly history: PodHistory
+  readonly termination: PodTermination
 }
 
 /** Runs the hook of a container that has just started. When it fails the container is stopped, and did not start as far as users see. */
@@ -26,7 +29,7 @@ export async function runPostStart(
   started: PostStart,
   signals: { readonly shutdown: AbortSignal; readonly superseded: AbortSignal },
 ): Promise<void> {
-  const { pod, kinded, containerId } = started
+  const { pod, kinded } = started
   const { container } = kinded
   const handler = container.lifecycle?.postStart
   if (handler === undefined) return
@@ -47,14 +50,19 @@ export async function runPostStart(
       container: container.name,
       error,
     })
-    using grace = new Grace({
-      clock: deps.clock,
-      seconds: computeContainerGrace(pod),
-      among: started.history.graces,
-    })
-    const message = `Container ${container.name} failed its postStart hook, will be stopped`
-    const stop = { ...started, container: { id: containerId, name: container.name }, grace, message, after: [] }
-    await stopContainer(deps, stop, signals.shutdown)
+    await stopFailedStart(deps, started, signals.shutdown)
     throw new StartError('PostStartHookError', error.message, { cause: error })
   }
+}
+
+/** A later agent cannot know that the hook failed, so the note of the stop says it. */
+async function stopFailedStart(deps: StopContainerDeps, started: PostStart, signal: AbortSignal): Promise<void> {
+  const { pod, kinded, containerId, history, termination } = started
+  const { name } = kinded.container
+  const seconds = termination.beginStop(containerId, computeContainerGrace(pod), 'postStart')
+  using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
+  const message = killText({ what: 'Container', name }, 'postStart')
+  const stop = { ...started, container: { id: containerId, name }, grace, message, after: [] }
+  await termination.keepNoted(() => stopContainer(deps, stop, signal), signal)
+  await termination.endStop(containerId, [containerId])
 }

@@ -38,10 +38,12 @@ export class Grace implements Disposable {
     this.#moved = Promise.withResolvers()
   }
 
-  /** Waits for something, but no longer than until the end: true when it came in time. */
-  async waitFor(something: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  /** Waits for something, but no longer than until the end, or for so many seconds at least: true when it came in time. */
+  async waitFor(something: Promise<unknown>, signal: AbortSignal, leastSeconds = 0): Promise<boolean> {
     using wait = new AbortScope(signal)
-    return await Promise.race([something.then(() => true), this.#end(wait.signal).then(() => false)])
+    const least = leastSeconds > 0 ? this.#clock.sleep(leastSeconds * 1000, wait.signal) : undefined
+    const end = Promise.all([this.#end(wait.signal), least])
+    return await Promise.race([something.then(() => true), end.then(() => false)])
   }
 
   async #end(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { KillCause } from '../decide/pod-actions.ts'
 
-const TEXTS: Readonly<Record<Exclude<KillCause, 'unknown'>, string>> = {
+const TEXTS: Readonly<Record<Exclude<KillCause, 'postStart' | 'unknown'>, string>> = {
   changed: 'definition changed',
   liveness: 'failed liveness probe',
   resize: 'resize requires restart',
@@ -11,6 +11,7 @@ const TEXTS: Readonly<Record<Exclude<KillCause, 'unknown'>, string>> = {
 /** What the event about a stopped container says of it. */
 export function killText({ what, name, restarts = false }: KilledContainer, cause: KillCause): string {
   if (cause === 'unknown') return `${what} is in "unknown" state, try killing it before restart`
+  if (cause === 'postStart') return 'FailedPostStartHook'
   // A resize says itself that it needs a restart.
   const suffix = restarts && cause !== 'resize' ? ', will be restarted' : ''
   return `${what} ${name} ${TEXTS[cause]}${suffix}`

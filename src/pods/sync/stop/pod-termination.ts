@@ -3,8 +3,9 @@ import type { Clock } from '../../../base/async/clock.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
+import type { KillCause } from '../decide/pod-actions.ts'
 import { formatTerminationNote, parseTerminationNote } from './termination-note.ts'
-import type { HookNote } from './termination-note.ts'
+import type { HookNote, StopNote } from './termination-note.ts'
 
 /** A small text per pod that outlives the agent. */
 interface TerminationNotes {
@@ -40,8 +41,8 @@ export class PodTermination {
   readonly #deps: PodTerminationDeps
   readonly #uid: PodUid
   readonly #hooks = new Map<string, HookNote>()
-  /** What is stopped while the pod goes on, with the end of its grace. */
-  readonly #stops = new Map<string, number>()
+  /** What is stopped while the pod goes on. */
+  readonly #stops = new Map<string, StopNote>()
   readonly #changed = new Wakeup()
   /** On the monotonic clock; undefined until the end has begun. */
   #endsAt: number | undefined
@@ -71,7 +72,7 @@ export class PodTermination {
       if (!counts) return
       this.#noted = text
       if (!isGoingOn) this.#endsAt = endsAt
-      for (const [id, end] of stops) this.#stops.set(id, end)
+      for (const [id, stop] of stops) this.#stops.set(id, stop)
       for (const [id, hook] of hooks) if (!isGoingOn || endsAt === undefined) this.#hooks.set(id, hook)
     } catch (error) {
       log.warn('cannot use what was noted about the end of a pod, setting it aside', { uid: this.#uid, error })
@@ -94,11 +95,16 @@ export class PodTermination {
   }
 
   /** A part of a pod that goes on has so many seconds from now to stop, or what was left when it was tried before. Returns that. */
-  beginStop(id: string, seconds: number): number {
+  beginStop(id: string, seconds: number, cause?: KillCause): number {
     const now = this.#deps.clock.monotonic()
-    const endsAt = Math.min(this.#stops.get(id) ?? Infinity, now + seconds * 1000)
-    this.#stops.set(id, endsAt)
+    const endsAt = Math.min(this.#stops.get(id)?.endsAt ?? Infinity, now + seconds * 1000)
+    this.#stops.set(id, { endsAt, isFailedStart: cause === 'postStart' })
     return Math.max(0, endsAt - now) / 1000
+  }
+
+  /** The ids of containers that are to be stopped because their postStart hook failed. */
+  get failedStarts(): ReadonlySet<string> {
+    return new Set([...this.#stops].flatMap(([id, { isFailedStart }]) => (isFailedStart ? [id] : [])))
   }
 
   /** It has stopped, and with it these containers. */

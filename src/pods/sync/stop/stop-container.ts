@@ -56,9 +56,13 @@ async function runPreStop(
   const { pod, grace, termination } = stop
   const container = allContainers(pod).find((kinded) => kinded.container.name === stop.container.name)?.container
   const handler = container?.lifecycle?.preStop
-  if (container === undefined || handler === undefined || grace.secondsLeft === 0) return
+  if (container === undefined || handler === undefined) return
   const { id } = stop.container
-  if (termination?.hook(id)?.ended === true) return
+  const noted = termination?.hook(id)
+  if (noted?.ended === true) return
+  // One that an earlier agent began and did not survive is owed, also when no grace is left: the runtime killed its command with that agent.
+  const leastSeconds = noted === undefined ? 0 : SHORTEST_STOP_SECONDS
+  if (grace.secondsLeft === 0 && leastSeconds === 0) return
   const fields = { pod: podLogName(pod), uid: pod.metadata.uid, container: container.name }
   try {
     const request = {
@@ -70,7 +74,7 @@ async function runPreStop(
       handler,
       hasRunMs: termination?.beginHook(id) ?? 0,
     }
-    const inTime = await grace.waitFor(runHook(deps, request, signal), signal)
+    const inTime = await grace.waitFor(runHook(deps, request, signal), signal, leastSeconds)
     if (!inTime) deps.log.warn('preStop hook took longer than the grace period', fields)
     if (!inTime && handler.sleep !== undefined) deps.metrics.sleepCutShort()
   } catch (error) {

@@ -8,6 +8,14 @@ export interface HookNote {
   readonly ended: boolean
 }
 
+/** A part of a pod that is stopped while the pod goes on. */
+export interface StopNote {
+  /** The end of its grace, on the monotonic clock. */
+  readonly endsAt: number
+  /** Its postStart hook failed, which no later agent can find out. */
+  readonly isFailedStart: boolean
+}
+
 /** How far the end of a pod is, or that of containers of a pod that goes on. Its times are of the monotonic clock, so they say nothing after the machine was started again. */
 export interface TerminationNote {
   readonly bootId: string
@@ -15,15 +23,19 @@ export interface TerminationNote {
   readonly endsAt: number | undefined
   /** By the id of the container. */
   readonly hooks: ReadonlyMap<string, HookNote>
-  /** What is stopped of a pod that goes on, by its id, and the end of its grace. */
-  readonly stops: ReadonlyMap<string, number>
+  /** What is stopped of a pod that goes on, by its id. */
+  readonly stops: ReadonlyMap<string, StopNote>
 }
 
 /** The note as text. */
 export function formatTerminationNote({ bootId, endsAt, hooks, stops }: TerminationNote): string {
   const list = [...hooks].map(([id, hook]) => ({ id, ...hook }))
-  const stopped = stops.size === 0 ? {} : { stops: [...stops].map(([id, end]) => ({ id, endsAt: end })) }
+  const stopped = stops.size === 0 ? {} : { stops: [...stops].map(formatStop) }
   return `${JSON.stringify({ version: 1, bootId, endsAt, hooks: list, ...stopped })}\n`
+}
+
+function formatStop([id, { endsAt, isFailedStart }]: readonly [string, StopNote]): object {
+  return { id, endsAt, ...(isFailedStart && { isFailedStart }) }
 }
 
 /** Reads a note; throws when the text is none. */
@@ -37,12 +49,12 @@ export function parseTerminationNote(text: string): TerminationNote {
   return { bootId, endsAt, hooks: new Map(hooks.map(parseHook)), stops: new Map(stops.map(parseStop)) }
 }
 
-function parseStop(value: unknown): [string, number] {
-  const { id, endsAt } = isRecord(value) ? value : {}
+function parseStop(value: unknown): [string, StopNote] {
+  const { id, endsAt, isFailedStart } = isRecord(value) ? value : {}
   if (typeof id !== 'string' || typeof endsAt !== 'number') {
     throw new Error('Cannot read a note about the end of a pod: expected id and endsAt of each stop')
   }
-  return [id, endsAt]
+  return [id, { endsAt, isFailedStart: isFailedStart === true }]
 }
 
 function parseHook(value: unknown): [string, HookNote] {
