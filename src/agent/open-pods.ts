@@ -134,6 +134,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         injections: joinInjections([devices.dra.injections, devices.plugins.injections]),
         references: objects,
         features,
+        cdiFault: runtime.cdiFault,
         runtimeClasses: membership.runtimeClasses,
         userNamespaces,
         httpGet,

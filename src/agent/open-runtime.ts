@@ -11,6 +11,7 @@ import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
 import { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { askAgain } from '../protocols/cri/ask-again.ts'
+import { findCdiFault } from '../protocols/cri/find-cdi-fault.ts'
 import { measureCalls } from '../protocols/cri/measure-calls.ts'
 import { streamLists } from '../protocols/cri/stream-lists.ts'
 import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
@@ -121,6 +122,8 @@ export async function openRuntime(base: Base, hub: Hints) {
     relists,
     /** What it can do, by its newest report. */
     features: () => toRuntimeFeatures(health.abilities, version),
+    /** Why containers get no CDI devices from it; undefined when they do. */
+    cdiFault: (signal: AbortSignal) => findCdiFault(calls, version, signal),
     allocations,
     registry: new PodRegistry({ allocations, observedPods: observer, events: membership.podEvents, clock }),
     loops,

@@ -77,6 +77,7 @@ export async function createPodDeps(parts: Partial<PodDeps> = {}, answers: Parti
       ensureVolume: async () => ({ ref: 'sha256:2', uid: undefined, username: '' }),
     },
     features: () => PLAIN_FEATURES,
+    cdiFault: async () => undefined,
     runtimeClasses: noRuntimeClasses,
     userNamespaces: { acquire: async () => ({ uids: [], gids: [] }) },
     httpGet: async () => ({ status: 200, body: '' }),

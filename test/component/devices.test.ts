@@ -145,6 +145,21 @@ describe('devices of containers', () => {
     )
   })
 
+  test('are reported as ignored when they are CDI devices and the runtime has no CDI', async (t) => {
+    await using world = await createWorld({ version: { name: 'containerd', version: '1.6.20' } })
+    const { folder, startPlugin } = createFolder(t)
+    await using agent = await startWithDevices(world, folder)
+    const plugin = await startPlugin({
+      ids: ['a'],
+      allocation: () => ({ cdiDevices: [{ name: 'example.com/gpu=a' }] }),
+    })
+    await present(agent, plugin, 1)
+    agent.setPods([createGpuPod('u-1')])
+    await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+    const event = agent.events.find(({ reason }) => reason === 'CDIDevicesIgnored')
+    assert.match(event?.message ?? '', /example\.com\/gpu=a.*containerd has it from 1\.7 on/)
+  })
+
   test('hold up their own pod only while the plugin does not answer, and say so', async (t) => {
     await using world = await createWorld()
     const { folder, startPlugin } = createFolder(t)

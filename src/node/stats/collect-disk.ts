@@ -1,5 +1,6 @@
 import { nextTurn } from '../../base/async/next-turn.ts'
 import type { CriResponse } from '../../protocols/cri/cri-methods.ts'
+import { listByPod } from '../../protocols/cri/list-by-pod.ts'
 import type { TreeUsage } from '../../system/files/file-usage.ts'
 import { MOST_MESSAGE_BYTES } from '../../system/directories/logs/termination-logs.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
@@ -48,7 +49,7 @@ export async function collectDisk(
   signal: AbortSignal,
 ): Promise<DiskUsage> {
   const [rootfs, byPod] = await Promise.all([
-    unlessFailed(deps, 'containers', readLayers(deps, signal), signal),
+    unlessFailed(deps, 'containers', readLayers(deps, pods, signal), signal),
     fileSystems.then(({ imageFs }) => readPods(deps, pods, imageFs?.mountPoint, signal)),
   ])
   return { rootfs: rootfs ?? new Map(), pods: byPod }
@@ -99,8 +100,13 @@ async function readFileSystem(
   return { ...whole, ...used, ...inodes, mountPoint }
 }
 
-async function readLayers({ calls }: DiskDeps, signal: AbortSignal): Promise<DiskUsage['rootfs']> {
-  const { stats } = await calls.listContainerStats({}, signal)
+async function readLayers(
+  { calls }: DiskDeps,
+  pods: readonly ObservedPod[],
+  signal: AbortSignal,
+): Promise<DiskUsage['rootfs']> {
+  const uids = pods.map(({ uid }) => uid)
+  const stats = await listByPod(uids, async (filter) => (await calls.listContainerStats({ filter }, signal)).stats)
   return new Map(
     stats.flatMap(({ attributes, writableLayer }) => {
       if (attributes === undefined || writableLayer === undefined) return []

@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import { FakeStatsWorld } from '../../../test/fakes/fake-stats-world.ts'
 import { RECORDED_POD } from '../../../test/fixtures/read-recorded-cgroups.ts'
 import { createInstance } from '../../../test/builders/create-observed-pod.ts'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import { StatsEngine } from './stats-engine.ts'
 
@@ -46,6 +47,23 @@ describe('StatsEngine', () => {
     const [first] = answers
     assert.deepEqual([...new Set([...answers, await engine.ask(['usage'], signal), engine.snapshot()])], [first])
     assert.equal(snapshots(), 1)
+  })
+
+  test('reads the layers of containers pod by pod where the list of all is too large to be sent', async (t) => {
+    const whole = new FakeStatsWorld(2).deps.calls
+    const asked: unknown[] = []
+    const calls: StatsDeps['calls'] = {
+      ...whole,
+      listContainerStats: async (request, given) => {
+        asked.push(request.filter?.labelSelector)
+        if (request.filter !== undefined) return await whole.listContainerStats(request, given)
+        throw new CriCallError('listContainerStats', 'ResourceExhausted', 'message larger than max')
+      },
+    }
+    const { world, engine } = setUp(t, 2, { calls })
+    const { pods } = await engine.ask(['usage', 'disk'], signal)
+    assert.equal(pods[0]?.containers[0]?.rootfs?.bytes, 4096)
+    assert.deepEqual(asked, [undefined, ...world.pods.map(({ uid }) => ({ 'io.kubernetes.pod.uid': uid }))])
   })
 
   test('takes snapshots at the interval for a minute after the last request, then none', async (t) => {

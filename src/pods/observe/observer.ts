@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { FreshReads } from '../../base/async/fresh-reads.ts'
-import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
+import { isTooLarge, podFilter } from '../../protocols/cri/list-by-pod.ts'
 import { PodSandboxState } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { Container, PodSandbox } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
@@ -178,7 +178,7 @@ export class Observer {
   }
 
   async #listOne(uid: PodUid, signal: AbortSignal): Promise<ListedPod> {
-    const filter = { labelSelector: { [POD_UID_LABEL]: uid } }
+    const filter = podFilter(uid)
     const [sandboxes, containers] = await Promise.all([
       this.#deps.runtime.listPodSandbox({ filter }, signal),
       this.#deps.runtime.listContainers({ filter }, signal),
@@ -248,11 +248,6 @@ export class Observer {
         if (entry.pod === undefined && entry.read < oldest) this.#entries.delete(uid)
     }
   }
-}
-
-/** Neither runtimes nor clients take messages of more than 16 MiB. */
-function isTooLarge(error: unknown): boolean {
-  return error instanceof CriCallError && error.code === 'ResourceExhausted'
 }
 
 /** What the runtime has that carries no pod's UID is not ours. */

@@ -1,5 +1,6 @@
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import { listByPod } from '../../../protocols/cri/list-by-pod.ts'
 import type { DiskUsage } from '../collect-disk.ts'
 import { listMeasured } from '../collect-pods.ts'
 import type { CgroupUsage, ContainerUsage, PodUsage, StatsPart } from '../stats-snapshot.ts'
@@ -22,7 +23,9 @@ export async function collectRuntimePods(
   pods: readonly ObservedPod[],
   signal: AbortSignal,
 ): Promise<readonly PodUsage[]> {
-  const { stats } = await observation.calls.listPodSandboxStats({}, signal)
+  const { calls } = observation
+  const uids = pods.map(({ uid }) => uid)
+  const stats = await listByPod(uids, async (filter) => (await calls.listPodSandboxStats({ filter }, signal)).stats)
   const bySandbox = new Map(stats.map((each) => [each.attributes?.id ?? '', each]))
   return pods.flatMap((pod) => {
     const sandbox = pod.sandboxes.find(({ ready }) => ready)

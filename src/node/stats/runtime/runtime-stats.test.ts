@@ -114,6 +114,34 @@ function setUp(_: TestContext, given: Partial<RuntimeStatsDeps['calls']> = {}) {
 }
 
 describe('stats of the runtime', () => {
+  test('are read pod by pod where the list of all is too large to be sent, and metrics are left out', async (t) => {
+    const tooLarge = (method: string) => new CriCallError(method, 'ResourceExhausted', 'message larger than max')
+    const asked: unknown[] = []
+    const { engine, world, summary } = setUp(t, {
+      listPodSandboxStats: async ({ filter }) => {
+        if (filter === undefined) throw tooLarge('listPodSandboxStats')
+        asked.push(filter.labelSelector)
+        const id = world.pods.find(({ uid }) => uid === filter.labelSelector?.['io.kubernetes.pod.uid'])?.sandboxes[0]
+          ?.id
+        const memory = { timestamp: AT, workingSetBytes: value(100) }
+        return ListPodSandboxStatsResponse.fromPartial({
+          stats: [{ attributes: { id: id ?? '' }, linux: { memory, containers: [] } }],
+        })
+      },
+      listPodSandboxMetrics: async () => {
+        throw tooLarge('listPodSandboxMetrics')
+      },
+    })
+    const { pods } = await summary()
+    assert.equal(pods[0]?.memory?.workingSetBytes, 100)
+    assert.equal(asked.length, world.pods.length)
+    const names = [...computeCadvisorMetrics(await engine.ask(['usage', 'details'], signal, 0), machine)]
+    assert.ok(names.length > 0 && names.every(({ name }) => name.startsWith('machine_')))
+    assert.deepEqual(world.warnings, [
+      'the runtime cannot send its metrics of pods, /metrics/cadvisor shows the machine alone',
+    ])
+  })
+
   test('are what the summary says of pods', async (t) => {
     const { world, summary } = setUp(t)
     await summary()

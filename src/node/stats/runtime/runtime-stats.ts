@@ -1,6 +1,7 @@
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
+import { isTooLarge } from '../../../protocols/cri/list-by-pod.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { MetricFamily } from '../reports/metric-family.ts'
 import type { PodUsage } from '../stats-snapshot.ts'
@@ -53,8 +54,9 @@ export class RuntimeStats {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof CriCallError) || error.code !== 'Unimplemented') throw error
-      if (!this.#missing.has(what)) this.#deps.log.warn(`the runtime has no ${what}`, { error })
+      if (!isTooLarge(error) && !(error instanceof CriCallError && error.code === 'Unimplemented')) throw error
+      const problem = isTooLarge(error) ? 'cannot send its' : 'has no'
+      if (!this.#missing.has(what)) this.#deps.log.warn(`the runtime ${problem} ${what}`, { error })
       this.#missing.add(what)
       return undefined
     }

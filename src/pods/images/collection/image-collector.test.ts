@@ -4,6 +4,7 @@ import { noTracer } from '../../../base/telemetry/tracer.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { FakeCriImages } from '../../../../test/fakes/fake-cri-images.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
+import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import { Container } from '../../../protocols/cri/generated/runtime-v1.ts'
 import { ImageCollector } from './image-collector.ts'
 import type { ImageCollectorDeps } from './image-collector.ts'
@@ -43,30 +44,34 @@ describe('ImageCollector', () => {
   const tags = () => images.list().flatMap(({ repoTags }) => repoTags.map((tag) => tag.slice('r.example/'.length, -2)))
   const idOf = (tag: string) => images.resolve(`r.example/${tag}:1`).id
 
+  function makeCalls(): ImageCollectorDeps['calls'] {
+    return {
+      listImages: async () => ({ images: images.list() }),
+      listContainers: async () => ({
+        containers: used.map((tag) => Container.fromPartial({ imageRef: idOf(tag), image: { image: 'x' } })),
+      }),
+      status: async () => ({
+        info: sandboxImage === undefined ? {} : { config: JSON.stringify({ sandboxImage }) },
+        runtimeHandlers: [],
+      }),
+      imageFsInfo: async () => ({
+        imageFilesystems: [{ timestamp: 0n, fsId: { mountpoint: '/images' } }],
+        containerFilesystems: [],
+      }),
+      removeImage: async ({ image }) => {
+        const id = image?.image ?? ''
+        const tag = images.resolve(id).repoTags[0]?.slice('r.example/'.length, -2) ?? ''
+        if (stuck.has(tag)) throw new Error('image is busy')
+        images.remove(id)
+        onRemove(tag)
+        return {}
+      },
+    }
+  }
+
   function makeCollector(deps: Partial<ImageCollectorDeps> = {}) {
     return new ImageCollector({
-      calls: {
-        listImages: async () => ({ images: images.list() }),
-        listContainers: async () => ({
-          containers: used.map((tag) => Container.fromPartial({ imageRef: idOf(tag), image: { image: 'x' } })),
-        }),
-        status: async () => ({
-          info: sandboxImage === undefined ? {} : { config: JSON.stringify({ sandboxImage }) },
-          runtimeHandlers: [],
-        }),
-        imageFsInfo: async () => ({
-          imageFilesystems: [{ timestamp: 0n, fsId: { mountpoint: '/images' } }],
-          containerFilesystems: [],
-        }),
-        removeImage: async ({ image }) => {
-          const id = image?.image ?? ''
-          const tag = images.resolve(id).repoTags[0]?.slice('r.example/'.length, -2) ?? ''
-          if (stuck.has(tag)) throw new Error('image is busy')
-          images.remove(id)
-          onRemove(tag)
-          return {}
-        },
-      },
+      calls: makeCalls(),
       policy,
       volumeImages: () => volumes,
       observedImages: () => observed,
@@ -118,6 +123,22 @@ describe('ImageCollector', () => {
       "Warning FreeDiskSpaceFailed Insufficient free disk space on the node's image filesystem (100% of 1000 B used). Failed to free sufficient space by deleting unused images (freed 100 bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.",
     ])
     assert.equal(remaining.length, 1)
+  })
+
+  test('leaves the images of what was observed when the list of containers is too large to be sent', async () => {
+    observed = [idOf('a'), 'r.example/b:1']
+    const collector = makeCollector({
+      calls: {
+        ...makeCalls(),
+        listContainers: async () => {
+          throw new CriCallError('listContainers', 'ResourceExhausted', 'message larger than max')
+        },
+      },
+    })
+    await collector.observe(never)
+    await clock.advance(200_000)
+    await collector.collectUnused(never)
+    assert.deepEqual(tags(), ['a', 'b'])
   })
 
   test('skips an image without an id, and says so', async () => {

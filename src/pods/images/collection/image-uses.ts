@@ -1,4 +1,6 @@
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import type { CriResponse } from '../../../protocols/cri/cri-methods.ts'
+import { isTooLarge } from '../../../protocols/cri/list-by-pod.ts'
 import type { Image } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { KnownImage } from './compute-image-garbage.ts'
 import { toFullName } from '../../../model/pod/parse-image-name.ts'
@@ -44,7 +46,7 @@ export class ImageUses {
     const { calls, volumeImages, observedImages } = this.#deps
     const [{ images }, { containers }, sandboxImage] = await Promise.all([
       calls.listImages({}, signal),
-      calls.listContainers({}, signal),
+      listContainers(calls, signal),
       readSandboxImage(calls, signal),
     ])
     const refs = containers.map(({ imageRef, imageId, image }) => ({
@@ -95,6 +97,19 @@ export class ImageUses {
   #forgetOthers(keys: ReadonlySet<string>, names: ReadonlySet<string>): void {
     for (const key of this.#uses.keys()) if (!keys.has(key)) this.#uses.delete(key)
     for (const ref of this.#ensured.keys()) if (!names.has(ref)) this.#ensured.delete(ref)
+  }
+}
+
+/** None where the list is too large to be sent: what was observed of pods keeps their images, whatever is listed. */
+async function listContainers(
+  calls: ImageUsesDeps['calls'],
+  signal: AbortSignal,
+): Promise<Pick<CriResponse<'listContainers'>, 'containers'>> {
+  try {
+    return await calls.listContainers({}, signal)
+  } catch (error) {
+    if (!isTooLarge(error)) throw error
+    return { containers: [] }
   }
 }
 

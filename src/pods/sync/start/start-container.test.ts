@@ -7,6 +7,8 @@ import {
   createPodDeps,
   failing,
 } from '../../../../test/component/create-pod-deps.ts'
+import { noInjections } from '../../../../test/fakes/no-injections.ts'
+import { NO_INJECTIONS } from '../../containers/container-injections.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { Turnstile } from '../../../base/async/turnstile.ts'
 import { ContainerConfigError } from '../../containers/config-error.ts'
@@ -50,7 +52,43 @@ async function setUp(
   }
 }
 
+const withCdi: PodDeps['injections'] = {
+  ...noInjections,
+  containerInjections: async () => ({ ...NO_INJECTIONS, cdiDevices: ['example.com/gpu=a', 'example.com/gpu=b'] }),
+}
+
 describe('startContainer()', () => {
+  for (const [name, fault, expected] of [
+    [
+      'ignores them',
+      'containerd 1.6.20 has no CDI',
+      [
+        'Warning CDIDevicesIgnored The container runtime ignores the CDI devices example.com/gpu=a, example.com/gpu=b, the container runs without them: containerd 1.6.20 has no CDI',
+      ],
+    ],
+    ['has them', undefined, []],
+  ] as const) {
+    test(`reports CDI devices that the runtime does not give: it ${name}`, async () => {
+      const { start, events, lines } = await setUp([], {}, { injections: withCdi, cdiFault: async () => fault })
+      await start()
+      assert.deepEqual(events.slice(0, -2), expected)
+      assert.equal(lines.filter((line) => line.includes('CDI')).length, expected.length)
+    })
+  }
+
+  test('does not ask for CDI where a container has no such device, and starts one when it cannot ask', async () => {
+    let questions = 0
+    const cdiFault = async () => {
+      questions += 1
+      throw new Error('the runtime is away')
+    }
+    await (await setUp([], {}, { cdiFault })).start()
+    assert.equal(questions, 0)
+    const { start, events } = await setUp([], {}, { cdiFault, injections: withCdi })
+    await start()
+    assert.equal(events.length, 2)
+  })
+
   test('makes the files, then the container, starts it, links its log and records events', async () => {
     const { start, journal, events, files } = await setUp()
     await start()

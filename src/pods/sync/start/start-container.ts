@@ -22,6 +22,8 @@ export type StartContainerDeps = DescribeContainerDeps &
   RemoveContainerDeps & {
     readonly calls: Pick<CriCalls, 'createContainer' | 'startContainer'>
     readonly starts: Pick<Turnstile, 'pass'>
+    /** Why the runtime gives containers no CDI devices; undefined when it does. */
+    readonly cdiFault: (signal: AbortSignal) => Promise<string | undefined>
     readonly files: {
       /** Does nothing when there is no log file to point at. */
       linkLog(link: string, target: string): Promise<void>
@@ -40,6 +42,7 @@ export async function startContainer(
   try {
     // Without a start slot: a volume that hangs here must not keep other pods out.
     const config = await prepareContainer(deps, request, superseded)
+    await reportIgnoredDevices(deps, request, { config, signal: superseded })
     const createAndStart = () => runContainer(deps, { ...request, config }, shutdown)
     return await deps.starts.pass(startPriority(pod, 'container'), createAndStart, superseded)
   } catch (error) {
@@ -49,6 +52,28 @@ export async function startContainer(
     }
     throw error
   }
+}
+
+/** The container runs without its devices then, which only its own errors would show. */
+async function reportIgnoredDevices(
+  { cdiFault, events, log }: StartContainerDeps,
+  { pod, kinded }: StartRequest,
+  { config, signal }: { readonly config: ContainerConfig; readonly signal: AbortSignal },
+): Promise<void> {
+  if (config.CDIDevices.length === 0) return
+  const fault = await cdiFault(signal).catch(() => undefined)
+  if (fault === undefined) return
+  const names = config.CDIDevices.map(({ name }) => name).join(', ')
+  const message = `The container runtime ignores the CDI devices ${names}, the container runs without them: ${fault}`
+  const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+  events.record(pod, { type: 'Warning', reason: 'CDIDevicesIgnored', message, fieldPath })
+  log.warn('the container runtime ignores CDI devices of a container', {
+    pod: podLogName(pod),
+    uid: pod.metadata.uid,
+    container: kinded.container.name,
+    devices: names,
+    why: fault,
+  })
 }
 
 async function runContainer(
