@@ -234,6 +234,10 @@ describe('what this runtime can do', () => {
     })
     assert.ok(found)
     await node.lab.manifests.remove('used')
+    // The usage is there without the runtime too; that the runtime was asked for it shows where it comes from.
+    const { body: metrics } = await call('GET', '/metrics')
+    const asked = /^kubelet_runtime_operations_total\{operation_type="list_podsandbox_stats"\} (\d+)$/m.exec(metrics)
+    assert.ok(Number(asked?.[1] ?? 0) > 0, 'the runtime was not asked')
     if (!isOffered) notApplicable(t, 'the runtime has no stats of pods; those of cgroups are used')
   })
 

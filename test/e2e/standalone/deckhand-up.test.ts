@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { ProcessResult } from '../../../src/system/processes/run-process.ts'
-import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
 import { childPid } from '../lab/lab-namespaces.ts'
-import { labOciRuntime } from '../lab/oci-runtime.ts'
 import { startLab } from '../lab/start-lab.ts'
-import type { Lab } from '../lab/start-lab.ts'
+import { UpNode } from '../support/up-node.ts'
 
 const SETTINGS_HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
@@ -18,45 +15,10 @@ const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url)
 const OTHER_USER =
   'setpriv --reuid 65534 --clear-groups --inh-caps +dac_override --ambient-caps +dac_override env NODE_DISABLE_COMPILE_CACHE=1'
 
-/** A standalone node in the namespaces of a lab; the lab's own containerd is not used. */
-class Node {
-  readonly state: string
-  readonly #lab: Lab
-
-  constructor(lab: Lab) {
-    this.#lab = lab
-    this.state = `${lab.folder}/state`
-  }
-
-  /** Starts "up" and waits until it says that the node is up. */
-  async up(): Promise<{ process: StartedProcess; output: () => Promise<string> }> {
-    const log = `${this.#lab.folder}/up.log`
-    await rm(log, { force: true })
-    const place = ['--state', this.state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`]
-    const argv = [deckhand, 'up', ...place, '--oci-runtime', labOciRuntime()]
-    const process = await this.#lab.startInside(argv, log)
-    const output = () => readFile(log, 'utf8')
-    for (let tries = 0; !(await output()).includes('stop all'); tries += 1) {
-      assert.ok(tries < 1000, await output())
-      await sleep(20)
-    }
-    return { process, output }
-  }
-
-  run(command: string, ...args: string[]): Promise<ProcessResult> {
-    return this.#lab.runInside([deckhand, command, '--state', this.state, ...args])
-  }
-
-  /** The processes of the containers' programs, as the lab counts them. */
-  async containers(): Promise<string> {
-    return (await this.#lab.runInside(['pgrep', '-f', 'httpd -f -p 8080'])).stdout
-  }
-}
-
 describe('deckhand up', () => {
   test('runs the example, is left and found again, and goes down', async () => {
     await using lab = await startLab()
-    const node = new Node(lab)
+    const node = new UpNode(lab)
     const first = await node.up()
     const url = /curl (http:\S+)/.exec(await first.output())?.[1]
     assert.ok(url, await first.output())
@@ -100,7 +62,7 @@ describe('deckhand up', () => {
 
   test('starts agent and containerd again when they are killed, and keeps the containers', async () => {
     await using lab = await startLab()
-    const node = new Node(lab)
+    const node = new UpNode(lab)
     const { output } = await node.up()
     const containers = await node.containers()
     for (const file of ['kubelet.pid', 'containerd/containerd.pid']) {
@@ -120,7 +82,7 @@ describe('deckhand up', () => {
 
   test('says what is wrong', async () => {
     await using lab = await startLab()
-    const node = new Node(lab)
+    const node = new UpNode(lab)
     await lab.startInside(['/bin/busybox', 'httpd', '-f', '-p', '127.0.0.1:10248'], `${lab.folder}/httpd.log`)
     const listening = async () => (await lab.runInside(['ss', '-ltn'])).stdout.includes(':10248')
     for (let tries = 0; !(await listening()); tries += 1) assert.ok(tries < 100)
