@@ -5,6 +5,8 @@ import { loadX509 } from '../../src/protocols/x509/load-x509.ts'
 export interface SigningRequestContent {
   readonly commonNames?: readonly string[]
   readonly organizations?: readonly string[]
+  /** Asks for the rights of an authority and for all usages. */
+  readonly isGreedy?: boolean
   readonly names?: readonly { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }[]
 }
 
@@ -23,7 +25,16 @@ export async function createSigningRequest(
       privateKey: privateKey.toCryptoKey(algorithm, true, ['sign']),
     },
     signingAlgorithm: algorithm,
-    extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension([...names])],
+    extensions: [
+      ...(names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension([...names])]),
+      ...(content.isGreedy === true
+        ? [
+            new x509.BasicConstraintsExtension(true, 9, true),
+            new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+            new x509.ExtendedKeyUsageExtension(['2.5.29.37.0', '1.3.6.1.5.5.7.3.1'], true),
+          ]
+        : []),
+    ],
   })
   return { pem: request.toString('pem'), privateKey }
 }

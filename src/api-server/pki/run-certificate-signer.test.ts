@@ -14,6 +14,7 @@ import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { CertificateSigningRequest } from '../../model/generated/api-groups.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { ObjectOf } from '../store/api-object.ts'
+import { authenticateClientCertificate } from '../auth/authenticate-client-certificate.ts'
 import { openPki } from './open-pki.ts'
 import { runCertificateSigner } from './run-certificate-signer.ts'
 
@@ -105,6 +106,17 @@ describe('runCertificateSigner()', () => {
     assert.ok(certificate.verify(authority.certificate.publicKey))
     assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:node-1')
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2'])
+  })
+
+  test('signs what it has judged, and nothing else that a request asks for', async (t) => {
+    const { write, settled, statusOf, clock, authority } = await startSigner(t)
+    await write(await createRequest('a', { isGreedy: true }, {}, clock.now()))
+    await settled()
+    const certificate = certificateIn(statusOf('a'))
+    assert.equal(certificate.ca, false)
+    assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2'])
+    const { user } = authenticateClientCertificate(certificate, authority.certificate, clock.now())
+    assert.equal(user?.name, 'system:node:node-1')
   })
 
   test('gives as much time as is asked for, up to a year', async (t) => {

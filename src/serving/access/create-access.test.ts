@@ -34,6 +34,9 @@ test('createAccess() asks the API server who it is and what it may', async () =>
   const { admit } = await createAccess({ ...deps, settings: await loadFields({}), client }, signal)
   const none = await admit(createRequest(), '/pods', signal)
   assert.deepEqual([none.refusal?.status, asked], [401, []])
+  const headers = { 'x-remote-user': 'root', 'x-remote-group': 'system:masters', 'impersonate-user': 'root' }
+  const posing = await admit(createRequest(headers), '/pods', signal)
+  assert.deepEqual([posing.refusal?.status, asked], [401, []], 'no header names a user, a kubelet has no front proxy')
   const bot = await admit(createRequest({ authorization: 'Bearer t' }), '/pods', signal)
   assert.deepEqual([bot.refusal?.status, bot.caller?.name, asked.length], [403, 'bot', 3])
 })

@@ -138,6 +138,18 @@ describe('the API server for each kind of caller', () => {
     assert.equal((await api.call(as(api.admin), 'GET', PODS)).status, 403)
   })
 
+  test('headers of a front proxy name no user, whoever sends them: there is no such proxy', async (t) => {
+    const api = await startSecuredApi(t)
+    const authority = readAuthority(api)
+    const headers = { 'X-Remote-User': 'root', 'X-Remote-Group': ['system:masters'], 'X-Remote-Extra-Scopes': 'all' }
+    assert.equal(await whoami(api, { headers }), 401)
+    for (const user of ['jane', 'front-proxy-client', 'aggregator']) {
+      const caller = { ...(await issueClient(authority, user)), headers }
+      assert.equal(await whoami(api, caller), user)
+      assert.equal((await api.call(caller, 'GET', PODS)).status, 403)
+    }
+  })
+
   test('tokens of service accounts live as long as what they are bound to', async (t) => {
     const api = await startSecuredApi(t)
     const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
