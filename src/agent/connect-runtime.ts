@@ -8,7 +8,9 @@ import type { DockerClientOptions } from '../protocols/docker/docker-client.ts'
 
 /** What a client of any runtime is made with. */
 export interface RuntimeClientOptions
-  extends CriClientOptions, Pick<DockerClientOptions, 'pauseImages' | 'logLimits' | 'pullProgressMs' | 'network'> {
+  extends
+    CriClientOptions,
+    Pick<DockerClientOptions, 'pauseImages' | 'sandboxLogins' | 'logLimits' | 'pullProgressMs' | 'network'> {
   /** Flags that were given and that mean something for Docker alone. */
   readonly dockerFlags?: readonly string[]
 }

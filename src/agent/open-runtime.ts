@@ -1,5 +1,6 @@
 import type { Loop } from '../base/async/loop.ts'
 import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
+import { createNodeCredentials, findNodeLogins } from '../pods/images/credentials/create-node-credentials.ts'
 import { listDockerFlags, toDockerSettings } from '../model/config/flags/docker-flags.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
 import { PodAllocations } from '../pods/allocations/pod-allocations.ts'
@@ -131,12 +132,15 @@ export async function openRuntime(base: Base, hub: Hints) {
 }
 
 /** How pods run where the runtime is Docker. */
-function toDockerOptions({ settings, host }: Base) {
+function toDockerOptions(base: Base) {
+  const { settings, host } = base
+  const logins = createNodeCredentials(base)
   const { pauseImage, pullProgressMs, cni, network } = toDockerSettings(settings.flags)
   const { configurations, programs, mtu, cache } = network
   return {
     dockerFlags: listDockerFlags(settings.flags),
     pauseImages: pauseImage === '' ? PAUSE_IMAGES : [pauseImage],
+    sandboxLogins: (image: string) => findNodeLogins(logins, image),
     pullProgressMs,
     network: { enabled: cni, configurations, programs, mtu, records: host.recordFolder(`${cache}/results`) },
   }

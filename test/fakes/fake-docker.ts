@@ -13,6 +13,7 @@ export interface DockerCall {
   readonly path: string
   readonly query: URLSearchParams
   readonly body: unknown
+  readonly headers: IncomingMessage['headers']
 }
 
 /** Undefined: as a Docker with an image and no containers. Hang: no answer at all. */
@@ -59,7 +60,14 @@ export class FakeDocker implements AsyncDisposable {
     const url = new URL(request.url ?? '', 'http://docker')
     const [, version = '', path = ''] = /^(?:\/v([\d.]+))?(\/.*)$/.exec(url.pathname) ?? []
     const body = request.headers['content-type'] === 'application/json' ? await json(request) : undefined
-    const call = { method: request.method ?? '', version, path, query: url.searchParams, body }
+    const call = {
+      method: request.method ?? '',
+      version,
+      path,
+      query: url.searchParams,
+      body,
+      headers: request.headers,
+    }
     this.calls.push(call)
     const answer = this.#refuseOld(version) ?? this.answer(call) ?? this.#usual(call)
     if (answer === 'hang') return

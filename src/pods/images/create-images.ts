@@ -12,7 +12,7 @@ import { ImageCollector } from './collection/image-collector.ts'
 import type { ImageMetrics } from '../../metrics/image-metrics.ts'
 import { ImageCredentials } from './credentials/image-credentials.ts'
 import { ImagePuller } from './image-puller.ts'
-import { NodeCredentials } from './credentials/node-credentials.ts'
+import { createNodeCredentials } from './credentials/create-node-credentials.ts'
 import type { PodAccounts } from './credentials/plugin-account.ts'
 import type { FindSecret } from './credentials/pull-secrets.ts'
 import { runImageGarbageCollection } from './collection/run-image-garbage-collection.ts'
@@ -118,16 +118,11 @@ function createAccess({ settings, host, metrics, clock, log }: ImagesDeps): Imag
 }
 
 function createCredentials(deps: ImagesDeps, signal: AbortSignal): ImageCredentials {
-  const { settings, host, environment, workingDirectory, accounts, metrics, clock, log } = deps
+  const { settings, environment, accounts, metrics, clock, log } = deps
   const plugin = { run: runProcess.bind(undefined, clock), environment, accounts, metrics, clock, log }
   return new ImageCredentials({
     findSecret: deps.findSecret,
-    node: new NodeCredentials({
-      read: (path, maxBytes) => host.readIfPresent(path, maxBytes),
-      folders: { root: settings.flags.rootDir, working: workingDirectory, home: environment['HOME'] ?? '/root' },
-      clock,
-      log,
-    }),
+    node: createNodeCredentials(deps),
     plugins: settings.credentialProviders.map((provider) => new CredentialPlugin(provider, plugin, signal)),
     log,
   })

@@ -10,6 +10,7 @@ import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { DockerFiles } from '../../system/directories/docker-files.ts'
 import { CgroupDriver, SecurityProfile_ProfileType } from '../cri/generated/runtime-v1.ts'
 import { createDockerClient } from './docker-client.ts'
+import type { DockerClientOptions } from './docker-client.ts'
 
 const { signal } = new AbortController()
 const files: DockerFiles = {
@@ -24,7 +25,11 @@ const files: DockerFiles = {
 const HOLDER = 'a'.repeat(64)
 const sandbox = { metadata: { name: 'web', namespace: 'shop', uid: 'u', attempt: 1 } }
 
-async function setUp(t: TestContext, answer: (call: DockerCall) => DockerAnswer = () => undefined) {
+async function setUp(
+  t: TestContext,
+  answer: (call: DockerCall) => DockerAnswer = () => undefined,
+  more: Partial<DockerClientOptions> = {},
+) {
   const docker = await FakeDocker.start()
   docker.answer = answer
   const clock = new FakeClock()
@@ -36,6 +41,7 @@ async function setUp(t: TestContext, answer: (call: DockerCall) => DockerAnswer 
     clock,
     log: silentLogger,
     files,
+    ...more,
   })
   t.after(async () => {
     client.close()
@@ -258,8 +264,34 @@ describe('a sandbox', () => {
     await client.runPodSandbox({ config: sandbox }, signal)
     const pull = docker.calls.find(({ path }) => path === '/images/create')
     assert.deepEqual([pull?.query.get('fromImage'), pull?.query.get('tag')], ['pause', '1'])
+    assert.equal(userOf(pull), undefined)
+  })
+
+  test('has its image pulled with the logins of the node, one after the other until one is taken', async (t) => {
+    const logins = ['wrong', 'right', 'other'].map((username) => ({ username, password: 'p' }))
+    const sandboxLogins = async (image: string) => (image === 'pause:1' ? logins : [])
+    const { docker, client } = await setUp(
+      t,
+      (call) => {
+        const denied = { errorDetail: { message: 'unauthorized' } }
+        if (call.path === '/images/create') return { status: 200, body: userOf(call) === 'right' ? {} : denied }
+        return call.path.startsWith('/images/') ? { status: 404, body: { message: 'No such image' } } : undefined
+      },
+      { sandboxLogins },
+    )
+    await client.runPodSandbox({ config: sandbox }, signal)
+    const pulls = docker.calls.filter(({ path }) => path === '/images/create')
+    assert.deepEqual(
+      pulls.map((pull) => userOf(pull)),
+      ['wrong', 'right'],
+    )
   })
 })
+
+function userOf(pull: DockerCall | undefined): unknown {
+  const header = String(pull?.headers['x-registry-auth'])
+  return (JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly username?: string }).username
+}
 
 describe('images', () => {
   const image = {

@@ -30,7 +30,7 @@ import { containerStats, LayerSizes, listContainerStats } from './calls/stats-ca
 import type { LogLimits } from './create/compute-container.ts'
 import { attach, exec, portForward } from './calls/stream-calls.ts'
 import { DockerConnection } from './docker-connection.ts'
-import type { DockerDeps } from './docker-deps.ts'
+import type { DockerDeps, SandboxLogins } from './docker-deps.ts'
 import { DockerFacts } from './docker-facts.ts'
 import { PodNetworks } from './network/pod-networks.ts'
 import type { NetworkSettings } from './network/pod-networks.ts'
@@ -41,6 +41,8 @@ export interface DockerClientOptions extends CriClientOptions {
   readonly files: DockerFiles
   /** Images of sandboxes: the first that Docker has, else the last. */
   readonly pauseImages: readonly string[]
+  /** Logins to the registry of such an image, to be tried in turn; none: it is pulled without. */
+  readonly sandboxLogins?: SandboxLogins
   /** By which Docker rotates the logs of containers. */
   readonly logLimits: LogLimits
   /** A pull without progress for so long is given up; a minute unless set otherwise. */
@@ -62,6 +64,7 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
   const connection = new DockerConnection(api, clock)
   const downloads = new Downloads(clock)
   const { pauseImages, logLimits, pullProgressMs = PULL_PROGRESS_MS, network } = options
+  const sandboxLogins = options.sandboxLogins ?? (async () => [])
   const networks = network && new PodNetworks({ settings: network, owner: runtimeEndpoint, clock, log })
   const end = new AbortController()
   const deps: DockerDeps = {
@@ -70,6 +73,7 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
     files,
     downloads,
     pauseImages,
+    sandboxLogins,
     logLimits,
     pullProgressMs,
     networks,

@@ -7,6 +7,10 @@ import type { LogLimits } from './create/compute-container.ts'
 import type { DockerFacts } from './docker-facts.ts'
 import type { PodNetworks } from './network/pod-networks.ts'
 
+export type SandboxLogins = (
+  image: string,
+) => Promise<readonly { readonly username: string; readonly password: string }[]>
+
 /** What the calls are made with. */
 export interface DockerDeps {
   readonly api: DockerApi
@@ -15,6 +19,7 @@ export interface DockerDeps {
   readonly downloads: Downloads
   /** Images of sandboxes: the first that Docker has, else the last. */
   readonly pauseImages: readonly string[]
+  readonly sandboxLogins: SandboxLogins
   readonly logLimits: LogLimits
   /** A pull without progress for so long is given up. */
   readonly pullProgressMs: number

@@ -1,5 +1,6 @@
 import { CriCallError } from '../../cri/cri-call-error.ts'
 import type { CriRequest, CriResponse } from '../../cri/cri-methods.ts'
+import { AuthConfig } from '../../cri/generated/runtime-v1.ts'
 import { hasApi } from '../api/api-version.ts'
 import { unlessMissing } from '../api/docker-error.ts'
 import type { InspectedContainer, InspectedImage, ListedImage } from '../api/docker-types.ts'
@@ -30,8 +31,25 @@ export async function findPauseImage(deps: DockerDeps, signal: AbortSignal): Pro
   let name = ''
   for (name of deps.pauseImages) if ((await findImage(deps, name, signal)) !== undefined) return name
   deps.log.info('pulling the image of sandboxes', { image: name })
-  await pullReference(deps, { name, auth: undefined }, signal)
+  const logins = await deps.sandboxLogins(name)
+  const auths = logins.length === 0 ? [undefined] : logins.map((login) => AuthConfig.fromPartial(login))
+  await pullWithAny(deps, name, auths, signal)
   return name
+}
+
+/** By the first login that the registry takes; what it said to the last one is the reason. */
+async function pullWithAny(
+  deps: DockerDeps,
+  name: string,
+  [auth, ...others]: readonly (AuthConfig | undefined)[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await pullReference(deps, { name, auth }, signal)
+  } catch (error) {
+    if (signal.aborted || others.length === 0) throw error
+    await pullWithAny(deps, name, others, signal)
+  }
 }
 
 /** What a container calls its image: a tag where there is one, and what cannot change. */
