@@ -10,7 +10,7 @@ import {
 } from '../system/files/state/state-folder.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
 import { checkRoot } from './node/check-machine.ts'
-import { findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'
+import { canConnect, findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'
 import { stopProcess } from './node/known-process.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
@@ -89,7 +89,8 @@ async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecor
   if (record.runtime !== undefined) {
     // A runtime of the user's may run pods of others too: ours have a log folder here, "<namespace>_<name>_<uid>".
     const uids = new Set((await listFolder(layout.podLogs)).map(uidOf))
-    await stopPodsOf(deps, record.runtime, uids, signal)
+    if (await canConnect(record.runtime.replace('unix://', ''))) await stopPodsOf(deps, record.runtime, uids, signal)
+    else if (uids.size > 0) throw createAwayError(record.runtime)
   }
   if (!(await hasPrivateRuntime(layout))) return
   try {
@@ -104,6 +105,13 @@ async function stopAllPods(deps: DownDeps, layout: NodeLayout, record: NodeRecor
     // A full disk above all; what runs in the node's cgroup is killed with it.
     deps.say(`Cannot stop pods in good order, they are killed: ${errorMessage(error)}`)
   }
+}
+
+/** A client would wait for minutes. The pods go on meanwhile, and only their runtime can stop them. */
+function createAwayError(endpoint: string): NodeError {
+  const advice = 'start it and run "deckhand down" again'
+  const message = `Cannot stop the pods: their runtime is away, nothing listens at "${endpoint}"; ${advice}`
+  return new NodeError(message, exitCodes.failed)
 }
 
 /** True when a private containerd was ever started, whatever runtime the last "up" used. */
