@@ -18,6 +18,8 @@ interface Schema {
   readonly required?: readonly string[]
   readonly default?: unknown
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-list-type'?: string
+  readonly 'x-kubernetes-map-type'?: string
   readonly 'x-kubernetes-patch-merge-key'?: string
   readonly 'x-kubernetes-patch-strategy'?: string
 }
@@ -101,14 +103,14 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.json')))
   Object.assign(schemas, (JSON.parse(readFileSync(join(folder, file), 'utf8')) as { schemas: object }).schemas)
 }
 
-/** Gathers the types that some roots reach. */
+/** Gathers the types that some roots reach; with how patches and applies merge them, or without. */
 class Types {
   readonly lines = new Map<string, string>()
-  readonly #withPatch: boolean
+  readonly #withMerge: boolean
   readonly #clashing: ReadonlySet<string>
 
-  constructor(roots: readonly string[], withPatch: boolean) {
-    this.#withPatch = withPatch
+  constructor(roots: readonly string[], withMerge: boolean) {
+    this.#withMerge = withMerge
     const reached = new Set<string>()
     for (const root of roots) reach(root, reached)
     const short = [...reached].filter((name) => SCALARS[name] === undefined).map(lastPart)
@@ -136,7 +138,7 @@ class Types {
     return schema.type ?? 'any'
   }
 
-  /** Per field: name, ! if required, type, =default, #keys that make an item of a list unique, ~how patches merge it. */
+  /** Per field: name, ! if required, type, =default, #keys that make an item of a list unique, ~how patches merge it, %how applies do. */
   #describe(name: string): void {
     const short = this.#nameOf(name)
     if (this.lines.has(short)) return
@@ -146,10 +148,11 @@ class Types {
       const isRequired = schema.required?.includes(field) === true
       const keys = value['x-kubernetes-list-map-keys']
       const suffix = defaultOf(value, isRequired) + (keys === undefined ? '' : `#${keys.join(',')}`)
-      const patch = this.#withPatch ? patchOf(value) : ''
-      return `${field}${isRequired ? '!' : ''}:${this.#typeOf(value)}${suffix}${patch}`
+      const merge = this.#withMerge ? patchOf(value) + applyOf(value, isRequired) : ''
+      return `${field}${isRequired ? '!' : ''}:${this.#typeOf(value)}${suffix}${merge}`
     })
-    this.lines.set(short, fields.join(' '))
+    const isWhole = this.#withMerge && schema['x-kubernetes-map-type'] === 'atomic'
+    this.lines.set(short, [...(isWhole ? ['%a'] : []), ...fields].join(' '))
   }
 }
 
@@ -186,6 +189,22 @@ function patchOf(schema: Schema): string {
   return `~${schema['x-kubernetes-patch-merge-key'] ?? ''}${strategies.includes('retainKeys') ? '!' : ''}`
 }
 
+/**
+ * "a" an object or map that has one owner, "g" one that has several although its type has one, "s" a set, "e" an object that is never
+ * absent, "z" a scalar that is zero when it is absent, as each required one is.
+ */
+function applyOf(schema: Schema, isRequired: boolean): string {
+  const isEmbedded = typeof schema.default === 'object' && SCALARS[referenceOf(schema) ?? ''] === undefined
+  const mark = [
+    schema['x-kubernetes-map-type'] === 'atomic' ? 'a' : '',
+    schema['x-kubernetes-map-type'] === 'granular' && referenceOf(schema) !== undefined ? 'g' : '',
+    schema['x-kubernetes-list-type'] === 'set' ? 's' : '',
+    isEmbedded && referenceOf(schema) !== undefined ? 'e' : '',
+    !isRequired && (schema.default === '' || schema.default === 0) ? 'z' : '',
+  ].join('')
+  return mark === '' ? '' : `%${mark}`
+}
+
 function quote(text: string): string {
   return `'${text.replaceAll("'", "\\'")}'`
 }
@@ -213,7 +232,7 @@ const apiTypes = new Types(
 write(
   'api-schema.ts',
   'apiSchema',
-  `${NOTATION}, "~" merge key of patches`,
+  `${NOTATION}, "~" merge key of patches, "%" how applies own it`,
   new Map([
     ...apiTypes,
     ['PriorityClass', PRIORITY_CLASS],

@@ -142,6 +142,11 @@ export function versionTooLarge(asked: number, current: number): ApiError {
   return new ApiError({ code: 504, reason: 'Timeout', message, details: { causes, retryAfterSeconds: 1 } })
 }
 
+/** What is applied does not fit the schema of its kind. Parity: a failure of the server, without a reason. */
+export function typeFault(message: string): ApiError {
+  return new ApiError({ code: 500, reason: '', message })
+}
+
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   const causes = [{ reason: 'InternalError', message }]
   return new ApiError(

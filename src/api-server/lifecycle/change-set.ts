@@ -5,6 +5,7 @@ import type { ServiceRange } from '../kinds/rules/services/service-range.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, StoreKey, StoredObject } from '../store/api-object.ts'
 import type { StoreTransaction, StoreView } from '../store/transaction.ts'
+import type { FieldWriter } from '../apply/track-fields.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 /** What a change of objects depends on besides the objects. */
@@ -14,6 +15,8 @@ export interface ChangeInfo {
   /** The node that pods without one are bound to at once; undefined where a scheduler does that. */
   readonly nodeName: string | undefined
   readonly user: RequestUser
+  /** Who owns the fields that are changed; undefined for what the server changes by itself, which nobody owns. */
+  readonly fieldManager?: string | undefined
   /** Where services get their addresses from. */
   readonly serviceRanges: readonly ServiceRange[]
   readonly newUid: () => string
@@ -59,8 +62,14 @@ export class ChangeSet {
   }
 
   get requestContext(): RequestContext {
-    const { now, newUid: _, ...info } = this.info
+    const { now, newUid: _, fieldManager: _manager, ...info } = this.info
     return { ...info, now: toApiTime(now), objects: this.objects }
+  }
+
+  /** Who writes, for those fields that have owners; undefined when nobody gets to own what is written. */
+  get fieldWriter(): FieldWriter | undefined {
+    const { fieldManager: manager, now } = this.info
+    return manager === undefined ? undefined : { manager, now: toApiTime(now) }
   }
 
   /** Writes an object; one that only waited for its last finalizer is removed instead, and given as it would have been written. */

@@ -1,4 +1,5 @@
 import { alreadyExists, badRequest, forbidden, notFound } from '../api-error.ts'
+import { fieldsOfNew, withManagedFields } from '../apply/managed-objects.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import { keyOf, namedIn } from './change-set.ts'
@@ -8,14 +9,18 @@ import { toApiTime } from '../../model/text/api-time.ts'
 
 const NAME_TRIES = 8
 
-/** Makes a new object of what a request has; gives it as it is stored. */
-export function createObject(changes: ChangeSet, resource: Resource, sent: ApiObject): ApiObject {
+/** Makes a new object of what a request has; gives it as it is stored. What is applied says itself who owns its fields. */
+export function createObject(changes: ChangeSet, resource: Resource, sent: ApiObject, isApply = false): ApiObject {
   if (sent.metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created')
   if (resource.isNamespaced) requireNamespace(changes, resource, sent)
   const identified = identify(changes, resource, sent)
   const { rules } = resource
   const filled = rules.fillDefaults?.(identified) ?? identified
-  const object = rules.prepareCreate?.(filled, changes.requestContext) ?? withoutStatus(resource, filled)
+  const prepared = rules.prepareCreate?.(filled, changes.requestContext) ?? withoutStatus(resource, filled)
+  const object = withManagedFields(
+    prepared,
+    isApply ? sent.metadata.managedFields : fieldsOf(changes, resource, sent, filled),
+  )
   const key = keyOf(resource, object)
   failIfInvalid(resource, object, [
     ...validateObjectMeta(resource, object.metadata),
@@ -26,6 +31,14 @@ export function createObject(changes: ChangeSet, resource: Resource, sent: ApiOb
   changes.warn(rules.warn?.(object, undefined))
   if (changes.get(key) !== undefined) throw alreadyExists(namedIn(resource, key.name))
   return changes.put(key, object)
+}
+
+/** What the server decides about a new object has no owner, so this is about what was sent, with its defaults. */
+function fieldsOf(changes: ChangeSet, resource: Resource, sent: ApiObject, filled: ApiObject) {
+  const writer = changes.fieldWriter
+  if (writer === undefined) return undefined
+  const { managedFields } = sent.metadata
+  return fieldsOfNew(resource, { ...filled, metadata: { ...filled.metadata, managedFields } }, writer)
 }
 
 /** The status is not the creator's to say; a node is its own creator, and registers with what it is. */

@@ -2,6 +2,8 @@ import type { ObjectMeta } from '../../model/generated/core-v1.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import { conflict, invalid, notFound } from '../api-error.ts'
+import { sameOwners } from '../apply/managed-fields.ts'
+import { fieldsOfChanged, withManagedFields } from '../apply/managed-objects.ts'
 import type { Resource, Subresource } from '../kinds/resource.ts'
 import { sameValue } from '../../base/document/same-value.ts'
 import type { ApiObject, StoreKey } from '../store/api-object.ts'
@@ -14,6 +16,10 @@ export interface ObjectUpdate {
   readonly key: StoreKey
   /** Undefined: the object itself, without its status. */
   readonly subresource?: Subresource | undefined
+  /** The name of the path that is written to, when it is another one than that of the subresource. */
+  readonly path?: string
+  /** Whether the changed object says itself who owns its fields; otherwise they become the writer's. */
+  readonly isApply?: boolean
   readonly change: (before: ApiObject) => ApiObject
 }
 
@@ -28,8 +34,23 @@ export function updateObject(changes: ChangeSet, resource: Resource, update: Obj
   const object = counted(resource, update, computeNext(changes, resource, update, sent, before), before)
   failIfInvalid(resource, object, violationsOf(resource, update.subresource, object, before))
   if (update.subresource === undefined) changes.warn(resource.rules.warn?.(object, before))
-  if (sameValue(object, before)) return before
-  return changes.put(keyOf(resource, object), object)
+  const managedFields = fieldsAfter(changes, resource, update, sent, before)
+  const isSame =
+    sameValue(withManagedFields(object, undefined), withManagedFields(before, undefined)) &&
+    // The times alone are no change.
+    sameOwners(managedFields, before.metadata.managedFields)
+  if (isSame) return before
+  return changes.put(keyOf(resource, object), withManagedFields(object, managedFields))
+}
+
+/** Who owns which fields then. What the server decides about the object is nobody's, so this is about what was sent, with its defaults. */
+function fieldsAfter(changes: ChangeSet, resource: Resource, update: ObjectUpdate, sent: ApiObject, before: ApiObject) {
+  if (update.isApply === true) return sent.metadata.managedFields
+  const writer = changes.fieldWriter
+  if (writer === undefined) return before.metadata.managedFields
+  const path = update.path ?? update.subresource?.name ?? ''
+  const filled = path === 'status' ? sent : (resource.rules.fillDefaults?.(sent) ?? sent)
+  return fieldsOfChanged(resource, path, { sent: filled, before }, writer)
 }
 
 function checkPreconditions(resource: Resource, sent: ApiObject, before: ApiObject): void {

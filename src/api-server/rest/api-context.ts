@@ -69,6 +69,7 @@ class DryRun extends Error {
 export function changeInfo(
   deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'serviceRanges' | 'newUid' | 'random'>,
   user: RequestUser,
+  fieldManager?: string,
 ): ChangeInfo {
   const nameSuffix = () =>
     Array.from(
@@ -76,7 +77,7 @@ export function changeInfo(
       () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
     ).join('')
   const { clock, nodeName, serviceRanges, newUid } = deps
-  return { now: clock.now(), nodeName, serviceRanges, user, newUid, nameSuffix }
+  return { now: clock.now(), nodeName, serviceRanges, user, fieldManager, newUid, nameSuffix }
 }
 
 /**
@@ -84,12 +85,12 @@ export function changeInfo(
  */
 export async function changeObjects(
   deps: ApiDeps,
-  request: { readonly user: RequestUser; readonly isDryRun: boolean },
+  request: { readonly user: RequestUser; readonly isDryRun: boolean; readonly fieldManager?: string },
   change: (changes: ChangeSet) => { readonly key: StoreKey; readonly object: ApiObject },
 ): Promise<ChangeResult> {
   try {
     return await deps.store.write((transaction) => {
-      const changes = new ChangeSet(transaction, changeInfo(deps, request.user))
+      const changes = new ChangeSet(transaction, changeInfo(deps, request.user, request.fieldManager))
       const { key, object } = change(changes)
       for (const each of changes.pending) deps.admit(request.user, each, changes.view)
       const warnings = [...changes.warnings]

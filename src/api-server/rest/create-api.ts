@@ -106,7 +106,7 @@ async function handleResource(
     case 'update':
       return await updateVerb(deps, asked)
     case 'patch':
-      return await patchVerb(deps, asked)
+      return await patchVerb(deps, asked, signal)
     case 'delete':
       return await deleteVerb(deps, asked)
     case 'deletecollection':

@@ -16,7 +16,7 @@ import type { ApiObject } from '../store/api-object.ts'
 import type { ApiRequest } from './api-request.ts'
 
 /** Larger requests are rejected. Parity: the API server's limit of a request. */
-const MAX_BODY_BYTES = 3 * 1024 * 1024
+export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
 // They travel in headers, whose size clients limit.
 const MAX_WARNINGS = 20
@@ -80,7 +80,7 @@ function parseProtobuf(bytes: Uint8Array, type: ExpectedType): Document {
   }
 }
 
-function decodeText(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
@@ -107,7 +107,8 @@ export function decodeBody<N extends string>(document: Document, type: ExpectedT
   }
   const unknown = decoded.warnings.filter(({ isUnknown }) => isUnknown === true)
   const fields = dropZeros(decoded.value, type.typeName)
-  const object: ApiObject = { ...fields, kind: type.kind, apiVersion, metadata: fields['metadata'] ?? {} }
+  const metadata = { ...(fields['metadata'] as object | undefined), ...(forgetsOwners(value) && { managedFields: [] }) }
+  const object: ApiObject = { ...fields, kind: type.kind, apiVersion, metadata }
   return {
     object: object as ObjectNamed<N>,
     warnings: [
@@ -117,15 +118,26 @@ export function decodeBody<N extends string>(document: Document, type: ExpectedT
   }
 }
 
+/** An empty list of owners is not the same as none: it says that all of them are to be forgotten. */
+function forgetsOwners({ metadata }: DocumentObject): boolean {
+  const { managedFields } = isRecord(metadata) ? metadata : {}
+  return Array.isArray(managedFields) && managedFields.length === 0
+}
+
 /** How unknown fields are reported, as the query asks: not at all, as warnings, or as an error. */
 export function applyFieldValidation(query: URLSearchParams, warnings: readonly string[]): readonly string[] {
+  const mode = fieldValidationOf(query)
+  const shown = warnings.slice(0, MAX_WARNINGS)
+  if (mode === 'Strict' && shown.length > 0) throw badRequest(`strict decoding error: ${shown.join(', ')}`)
+  return mode === 'Warn' ? shown : []
+}
+
+export function fieldValidationOf(query: URLSearchParams): string {
   const mode = query.get('fieldValidation') || 'Warn'
   if (!['Ignore', 'Warn', 'Strict'].includes(mode)) {
     throw unsupportedOption('fieldValidation', mode, ['Ignore', 'Strict', 'Warn'])
   }
-  const shown = warnings.slice(0, MAX_WARNINGS)
-  if (mode === 'Strict' && shown.length > 0) throw badRequest(`strict decoding error: ${shown.join(', ')}`)
-  return mode === 'Warn' ? shown : []
+  return mode
 }
 
 function checkType(value: DocumentObject, apiVersion: string, kind: string): void {

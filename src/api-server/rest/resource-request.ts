@@ -4,6 +4,7 @@ import type { StoreKey } from '../store/api-object.ts'
 import { readDryRun } from './api-context.ts'
 import type { ApiRequest } from './api-request.ts'
 import type { RequestInfo } from './request-info.ts'
+import { fieldManagerOf } from './write-options.ts'
 
 /** A request that is known to be about a resource that is there. */
 export interface ResourceRequest {
@@ -27,7 +28,8 @@ export function keyIn({ info, resource }: ResourceRequest, name: string): StoreK
   return { resource: resource.storage, namespace: resource.isNamespaced ? info.namespace : '', name }
 }
 
-/** The user of a request, and whether it only asks what it would do. */
+/** The user of a request, whether it only asks what it would do, and who owns the fields that it changes. */
 export function dryRunOf(request: ApiRequest, info: RequestInfo) {
-  return { user: request.user, isDryRun: readDryRun(info.query.getAll('dryRun').filter(Boolean)) }
+  const isDryRun = readDryRun(info.query.getAll('dryRun').filter(Boolean))
+  return { user: request.user, isDryRun, fieldManager: fieldManagerOf(request, info.query) }
 }

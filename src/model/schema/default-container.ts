@@ -10,14 +10,22 @@ import type {
   ResourceRequirements,
 } from '../generated/core-v1.ts'
 
-/** Fills what the API fills in a container of any list; ports also get their host port on the host's network. */
-export function defaultContainer<T extends Container>(container: T, isHostNetwork: boolean): T {
+/** Which defaults a container gets that only those of a pod get, not those of a template. */
+export interface PodDefaults {
+  /** On the host's network ports get their host port. */
+  readonly isHostNetwork: boolean
+  /** Whether what is not requested is what the limit is. */
+  readonly requestsLimits: boolean
+}
+
+/** Fills what the API fills in a container of any list. */
+export function defaultContainer<T extends Container>(container: T, { isHostNetwork, requestsLimits }: PodDefaults): T {
   return {
     ...container,
     imagePullPolicy: container.imagePullPolicy || defaultPullPolicy(container.image ?? ''),
     terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
     terminationMessagePolicy: container.terminationMessagePolicy || 'File',
-    resources: defaultRequests(container.resources ?? {}),
+    resources: requestsLimits ? defaultRequests(container.resources ?? {}) : (container.resources ?? {}),
     ...(container.ports && { ports: container.ports.map((port) => defaultPort(port, isHostNetwork)) }),
     ...(container.env && { env: container.env.map(defaultEnv) }),
     ...(container.livenessProbe && { livenessProbe: defaultProbe(container.livenessProbe) }),

@@ -2,6 +2,7 @@ import type { Int64, ObjectMeta, PodSpec, PodStatus, ResourceRequirements } from
 import { formatQuantity } from '../resources/quantity.ts'
 import { aggregateResources } from './aggregate-resources.ts'
 import { defaultContainer } from './default-container.ts'
+import type { PodDefaults } from './default-container.ts'
 import { defaultVolume } from './default-volume.ts'
 import { isHugePages, isPodLevelResource, mayOvercommit } from './resource-name.ts'
 
@@ -14,20 +15,32 @@ export interface ManifestPod {
 
 /** Fills everything that the API server fills when a pod is created. */
 export function defaultPod(pod: ManifestPod): ManifestPod {
-  return { ...pod, spec: defaultSpec(pod.spec) }
+  const { spec } = pod
+  const filled: PodSpec = {
+    ...defaultSpec(spec, { isHostNetwork: spec.hostNetwork === true, requestsLimits: true }),
+    enableServiceLinks: spec.enableServiceLinks ?? true,
+  }
+  const resources = filled.resources && defaultPodResources(filled, filled.resources)
+  return { ...pod, spec: resources === undefined ? filled : { ...filled, resources } }
 }
 
-function defaultSpec(spec: PodSpec): PodSpec {
-  const isHostNetwork = spec.hostNetwork === true
+/** Fills what the API server fills in a template of pods. The rest follows when a pod is made of it: limits that change later would not fit to it. */
+export function defaultTemplate(spec: PodSpec): PodSpec {
+  return defaultSpec(spec, { isHostNetwork: false, requestsLimits: false })
+}
+
+function defaultSpec(spec: PodSpec, defaults: PodDefaults): PodSpec {
   const account = spec.serviceAccountName || spec.serviceAccount
-  const filled: PodSpec = {
+  return {
     ...spec,
-    containers: spec.containers.map((container) => defaultContainer(container, isHostNetwork)),
+    containers: spec.containers.map((container) => defaultContainer(container, defaults)),
     ...(spec.initContainers && {
-      initContainers: spec.initContainers.map((container) => defaultContainer(container, isHostNetwork)),
+      initContainers: spec.initContainers.map((container) => defaultContainer(container, defaults)),
     }),
     ...(spec.ephemeralContainers && {
-      ephemeralContainers: spec.ephemeralContainers.map((container) => defaultContainer(container, false)),
+      ephemeralContainers: spec.ephemeralContainers.map((container) =>
+        defaultContainer(container, { ...defaults, isHostNetwork: false }),
+      ),
     }),
     ...(spec.volumes && { volumes: spec.volumes.map(defaultVolume) }),
     ...(account && { serviceAccountName: account, serviceAccount: account }),
@@ -36,11 +49,7 @@ function defaultSpec(spec: PodSpec): PodSpec {
     securityContext: spec.securityContext ?? {},
     terminationGracePeriodSeconds: defaultGracePeriod(spec.terminationGracePeriodSeconds),
     schedulerName: spec.schedulerName || 'default-scheduler',
-    enableServiceLinks: spec.enableServiceLinks ?? true,
   }
-  return filled.resources === undefined
-    ? filled
-    : { ...filled, resources: defaultPodResources(filled, filled.resources) }
 }
 
 /** A negative period was once legal and means "at once", which is one second. */

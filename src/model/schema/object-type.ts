@@ -26,6 +26,20 @@ export interface Field {
   readonly default: unknown
   /** How strategic merge patches treat the field; undefined: they replace it, unless it is an object or map. */
   readonly patch: PatchRule | undefined
+  /** What an apply has to know of it besides its type. */
+  readonly ownership: OwnershipRule
+}
+
+/** How the parts of a field are owned. */
+interface OwnershipRule {
+  /** Whether an object or map has one owner for all of it; undefined: as its type says. */
+  readonly isAtomic: boolean | undefined
+  /** Whether a list is a set of plain values. */
+  readonly isSet: boolean
+  /** Whether an object is written even when it is empty, since the API has no way to leave it out. */
+  readonly isEmbedded: boolean
+  /** Whether a scalar that is absent is zero. */
+  readonly isZeroWhenAbsent: boolean
 }
 
 /** A list that patches merge: its items by a key, or its plain values as a set when there is no key. */
@@ -47,7 +61,9 @@ const SCALAR_NAMES = new Set<string>([
   'number',
   'any',
 ])
-const FIELD = /^([^!:]+)(!?):([^=#~]+)(?:=([^#~]+))?(?:#([^~]+))?(?:~(\w*)(!?))?$/
+const FIELD = /^([^!:]+)(!?):([^=#~%]+)(?:=([^#~%]+))?(?:#([^~%]+))?(?:~(\w*)(!?))?(?:%(\w+))?$/
+// Stands before the fields of a type whose objects have one owner.
+const ATOMIC = '%a '
 
 /** A table of API types. A type is read when first asked for, since an object uses a few types of many. */
 export class ObjectTypes {
@@ -62,10 +78,16 @@ export class ObjectTypes {
   fieldsOf(typeName: string): ReadonlyMap<string, Field> {
     let fields = this.#read.get(typeName)
     if (fields === undefined) {
-      fields = new Map((this.#table[typeName] ?? '').split(' ').filter(Boolean).map(readField))
+      const text = (this.#table[typeName] ?? '').slice(this.isAtomic(typeName) ? ATOMIC.length : 0)
+      fields = new Map(text.split(' ').filter(Boolean).map(readField))
       this.#read.set(typeName, fields)
     }
     return fields
+  }
+
+  /** Whether the objects of a type have one owner for all of their fields. */
+  isAtomic(typeName: string): boolean {
+    return this.#table[typeName]?.startsWith(ATOMIC) === true
   }
 }
 
@@ -73,12 +95,19 @@ export class ObjectTypes {
 export const podTypes = new ObjectTypes(podSchema)
 
 function readField(text: string): [string, Field] {
-  const [, name = '', required, type = 'any', defaultText, keys = '', mergeKey, retain] = FIELD.exec(text) ?? []
+  const [, name = '', required, type = 'any', defaultText, keys = '', mergeKey, retain, marks = ''] =
+    FIELD.exec(text) ?? []
   const field: Field = {
     type: readType(type, keys === '' ? [] : keys.split(',')),
     isRequired: required === '!',
     default: defaultText === undefined ? undefined : JSON.parse(defaultText),
     patch: mergeKey === undefined ? undefined : { mergeKey: mergeKey || undefined, retainsKeys: retain === '!' },
+    ownership: {
+      isAtomic: marks.includes('a') ? true : marks.includes('g') ? false : undefined,
+      isSet: marks.includes('s'),
+      isEmbedded: marks.includes('e'),
+      isZeroWhenAbsent: required === '!' || marks.includes('z'),
+    },
   }
   return [name, field]
 }

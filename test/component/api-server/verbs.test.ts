@@ -59,7 +59,11 @@ describe('create', () => {
     const { must } = await start(t)
     const { status, body } = await must('POST', PODS, podNamed('a'))
     assert.equal(status, 201)
-    const { uid, resourceVersion, ...metadata } = body.metadata
+    const { uid, resourceVersion, managedFields, ...metadata } = body.metadata
+    assert.deepEqual(
+      managedFields.map(({ manager, operation }: { manager: string; operation: string }) => `${manager} ${operation}`),
+      ['unknown Update'],
+    )
     assert.match(uid, /^[0-9a-f-]{36}$/)
     assert.match(resourceVersion, /^\d+$/)
     assert.deepEqual(metadata, {
@@ -320,9 +324,12 @@ describe('update', () => {
     const { body } = await must('PUT', `${PODS}/a`, { ...made, metadata, status: { phase: 'Running' } })
     assert.deepEqual(body.status, made.status)
     assert.deepEqual(
-      { ...body.metadata, resourceVersion: '' },
-      { ...made.metadata, labels: { x: 'y' }, resourceVersion: '' },
+      { ...body.metadata, resourceVersion: '', managedFields: [] },
+      { ...made.metadata, labels: { x: 'y' }, resourceVersion: '', managedFields: [] },
     )
+    // Only what was changed has got an owner.
+    const [before, after] = [made, body].map(({ metadata: { managedFields } }) => managedFields[0].fieldsV1)
+    assert.deepEqual(after, { ...before, 'f:metadata': { 'f:labels': { '.': {}, 'f:x': {} } } })
   })
 
   test('status: only the status and the metadata', async (t) => {
@@ -372,12 +379,12 @@ describe('update', () => {
       /^400 BadRequest: the name of the object \(b\) does not match the name on the URL \(a\)$/,
     ],
     [
-      'server-side apply',
+      'an apply without a manager',
       PODS,
       'PATCH',
       '',
       {},
-      /^415 UnsupportedMediaType: server-side apply is not supported by this server/,
+      /^422 Invalid: .*fieldManager: Required value: is required for apply patch$/,
     ],
     [
       'a JSON patch that does not fit',

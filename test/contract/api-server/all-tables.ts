@@ -1,4 +1,8 @@
 import type { ContractTable } from './contract-case.ts'
+import { applyBasics } from './tables/apply/apply-basics.ts'
+import { applyErrors } from './tables/apply/apply-errors.ts'
+import { applyKinds } from './tables/apply/apply-kinds.ts'
+import { applyPods } from './tables/apply/apply-pods.ts'
 import { deletion } from './tables/deletion.ts'
 import { kinds, lives } from './tables/kinds.ts'
 import { patches } from './tables/patches.ts'
@@ -39,4 +43,8 @@ export const allTables: readonly ContractTable[] = [
   defaultRoles,
   roleAccess,
   escalation,
+  applyBasics,
+  applyErrors,
+  applyPods,
+  applyKinds,
 ]

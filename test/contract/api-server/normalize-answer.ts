@@ -69,7 +69,11 @@ function parseEvents(text: string): unknown {
 }
 
 function normalize(value: unknown, key: string): unknown {
-  if (Array.isArray(value)) return value.map((element) => normalize(element, key))
+  if (Array.isArray(value)) {
+    const elements = value.map((element) => normalize(element, key))
+    // The conflicts of an apply come in any order.
+    return key === 'causes' ? elements.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : elements
+  }
   if (typeof value === 'string') return normalizeText(value, key)
   if (typeof value === 'number') return /nodePort$/i.test(key) ? 'PORT' : value
   if (typeof value !== 'object' || value === null) return value

@@ -13,8 +13,9 @@ const NAMESPACE_LABEL = 'kubernetes.io/metadata.name'
 export const NAMESPACE_FINALIZER = 'kubernetes'
 
 export const namespaceRules: ResourceRules<StoredNamespace> = {
+  fillDefaults: labelled,
   prepareCreate: (namespace) => ({
-    ...labelled(namespace),
+    ...namespace,
     spec: { finalizers: [...new Set([...(namespace.spec?.finalizers ?? []), NAMESPACE_FINALIZER])] },
     status: { phase: 'Active' },
   }),

@@ -14,18 +14,24 @@ const KINDS: Readonly<Record<string, PatchKind>> = {
   'application/strategic-merge-patch+json': 'strategic',
 }
 
+const APPLY_TYPE = 'application/apply-patch+yaml'
+
+/** Whether a content type names no patch but an object that is applied. */
+export function isApplyType(contentType: string | undefined): boolean {
+  return mediaTypeOf(contentType) === APPLY_TYPE
+}
+
+function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
 /** Which kind of patch a content type names. */
 export function patchKindOf(contentType: string | undefined): PatchKind {
-  const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type.startsWith('application/apply-patch')) {
-    throw unsupportedMediaType(
-      'server-side apply is not supported by this server; apply from the client side instead (kubectl apply without --server-side)',
-    )
-  }
+  const type = mediaTypeOf(contentType)
   const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
   if (kind !== undefined) return kind
   throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${Object.keys(KINDS).join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${[...Object.keys(KINDS), APPLY_TYPE].join(', ')}`,
   )
 }
 

@@ -1,31 +1,30 @@
-import { FieldPath } from '../../../model/schema/field-path.ts'
-import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
-import { ApiError, badRequest, invalid, invalidPatch } from '../../api-error.ts'
+import { ApiError, badRequest, invalidPatch } from '../../api-error.ts'
 import { forbiddenError } from '../../auth/forbidden-error.ts'
 import { toAttributes } from '../../auth/request-attributes.ts'
 import type { ChangeSet } from '../../lifecycle/change-set.ts'
 import { createObject } from '../../lifecycle/create-object.ts'
 import { updateObject } from '../../lifecycle/update-object.ts'
 import type { ObjectUpdate } from '../../lifecycle/update-object.ts'
-import type { ExpectedType, Resource } from '../../kinds/resource.ts'
 import type { ApiObject, StoreKey } from '../../store/api-object.ts'
-import { negotiateForm } from '../accept.ts'
 import { changeObjects } from '../api-context.ts'
 import type { ApiDeps } from '../api-context.ts'
-import { jsonResponse } from '../api-request.ts'
 import type { ApiResponse } from '../api-request.ts'
 import { applyFieldValidation, decodeBody, readDocument, readJson } from '../decode-body.ts'
 import type { DecodedBody, Document } from '../decode-body.ts'
-import { applyPatch, patchKindOf } from '../patch/apply-patch.ts'
-import { fromStored, presentObject } from '../present.ts'
+import { applyPatch, isApplyType, patchKindOf } from '../patch/apply-patch.ts'
+import { fromStored } from '../present.ts'
+import { checkWriteOptions } from '../write-options.ts'
+import { applyVerb } from './apply-verb.ts'
 import { dryRunOf, keyIn } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
+import { answer, checkUid, placed, toStored, typeOf } from './written-object.ts'
 
 /** POST of a new object. */
 export async function createVerb(deps: ApiDeps, asked: ResourceRequest, signal: AbortSignal): Promise<ApiResponse> {
   const { request, info, resource } = asked
   if (resource.isNamespaced && info.namespace === '')
     throw badRequest('an empty namespace may not be set during creation')
+  checkWriteOptions(asked)
   const { object: sent, warnings } = await readObject(asked)
   const stored = toStored(resource, placed(asked, sent))
   await deps.admitNew(request.user, resource, stored, signal)
@@ -39,6 +38,7 @@ export async function createVerb(deps: ApiDeps, asked: ResourceRequest, signal: 
 /** PUT of a whole object, or of what a subresource has of it. */
 export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
   const { request, info, resource } = asked
+  checkWriteOptions(asked)
   const { object: sent, warnings } = await readObject(asked)
   if (!sent.metadata.name) throw badRequest('the name of the object must be provided')
   const named = placed(asked, sent)
@@ -65,10 +65,12 @@ export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise
   return answer(deps, asked, object, { status, warnings: [...warnings, ...advice] })
 }
 
-/** PATCH of an object that is there. */
-export async function patchVerb(deps: ApiDeps, asked: ResourceRequest): Promise<ApiResponse> {
+/** PATCH of an object that is there, or an apply, which may also make one. */
+export async function patchVerb(deps: ApiDeps, asked: ResourceRequest, signal: AbortSignal): Promise<ApiResponse> {
   const { request, info, resource, subresource } = asked
+  if (isApplyType(request.headers['content-type'])) return await applyVerb(deps, asked, signal)
   const kind = patchKindOf(request.headers['content-type'])
+  checkWriteOptions(asked)
   const patch = await readJson(request)
   const key = keyIn(asked, info.name)
   let unknown: readonly string[] = []
@@ -100,23 +102,15 @@ function decodePatched(asked: ResourceRequest, document: Document): DecodedBody 
   }
 }
 
-function checkUid({ group, kind }: Resource, { metadata }: ApiObject, before: ApiObject): void {
-  const { uid, name = '' } = before.metadata
-  if (!metadata.uid || metadata.uid === uid) return
-  const problems = new ProblemList()
-  problems.invalid(FieldPath.root.child('metadata').child('uid'), metadata.uid, 'field is immutable')
-  throw invalid({ group, kind, name }, problems.violations)
-}
-
 /** What is sent to a subresource of another kind is a change of the object itself. */
 function toUpdate(
   { subresource }: ResourceRequest,
   key: StoreKey,
   change: (before: ApiObject) => ApiObject,
 ): ObjectUpdate {
-  const { convert } = subresource ?? {}
+  const { convert, name } = subresource ?? {}
   if (convert === undefined) return { key, subresource, change }
-  return { key, change: (before) => convert.toObject(change(before), before) }
+  return { key, path: name ?? '', change: (before) => convert.toObject(change(before), before) }
 }
 
 function createsOnUpdate(
@@ -133,41 +127,4 @@ function createsOnUpdate(
 async function readObject(asked: ResourceRequest): Promise<DecodedBody> {
   const decoded = decodeBody(await readDocument(asked.request, typeOf(asked)), typeOf(asked))
   return { object: decoded.object, warnings: applyFieldValidation(asked.info.query, decoded.warnings) }
-}
-
-/** What a body of the request has to be. */
-function typeOf({ resource, subresource }: ResourceRequest): ExpectedType {
-  return subresource?.kind ?? resource
-}
-
-/** The object with the place that the path gives it; they may not contradict each other. */
-function placed({ info, resource }: ResourceRequest, object: ApiObject): ApiObject {
-  const { name, namespace } = object.metadata
-  if (info.name !== '' && name && name !== info.name) {
-    throw badRequest(
-      `the name of the object (${name.slice(0, 253)}) does not match the name on the URL (${info.name.slice(0, 253)})`,
-    )
-  }
-  if (namespace && resource.isNamespaced && namespace !== info.namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
-  if (namespace && !resource.isNamespaced) throw badRequest('namespace is not allowed on this type')
-  const place = resource.isNamespaced ? { namespace: info.namespace } : {}
-  return { ...object, metadata: { ...object.metadata, ...(info.name !== '' && { name: info.name }), ...place } }
-}
-
-function toStored(resource: Resource, object: ApiObject): ApiObject {
-  return resource.convert?.toStored(object) ?? object
-}
-
-function answer(
-  deps: ApiDeps,
-  { request, info, resource, subresource }: ResourceRequest,
-  object: ApiObject,
-  { status, warnings }: { readonly status: number; readonly warnings: readonly string[] },
-): ApiResponse {
-  if (subresource?.convert) return jsonResponse(status, subresource.convert.fromObject(object), warnings)
-  const form = negotiateForm(request.headers['accept'])
-  const includeObject = info.query.get('includeObject') || 'Metadata'
-  return jsonResponse(status, presentObject({ resource, form, includeObject, now: deps.clock.now() }, object), warnings)
 }

@@ -6,6 +6,7 @@ import { parseCronSchedule } from '../../../../model/text/cron-schedule.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
 import { fillJobSpec, validateJobSpec } from './job-rules.ts'
+import { fillTemplate } from './pod-template.ts'
 import { warnOfName, warnOfTemplate } from '../../warnings/warn-pod.ts'
 
 const SPEC = FieldPath.root.child('spec')
@@ -30,7 +31,11 @@ export const cronJobRules: ResourceRules<ObjectOf<CronJob>> = {
       suspend: spec.suspend ?? false,
       successfulJobsHistoryLimit: spec.successfulJobsHistoryLimit ?? 3,
       failedJobsHistoryLimit: spec.failedJobsHistoryLimit ?? 1,
-      jobTemplate: { ...spec.jobTemplate, spec: fillJobSpec(spec.jobTemplate.spec) },
+      // The rest of the Job is filled when it is made.
+      jobTemplate: {
+        ...spec.jobTemplate,
+        spec: { ...spec.jobTemplate.spec, template: fillTemplate(spec.jobTemplate.spec?.template) },
+      },
     },
   }),
   validate: ({ spec, metadata }) => {
@@ -52,7 +57,7 @@ export const cronJobRules: ResourceRules<ObjectOf<CronJob>> = {
       problems.invalid(template.child('selector'), spec.jobTemplate.spec.selector, '`selector` will be auto-generated')
     if (spec.jobTemplate.spec?.manualSelector === true)
       problems.unsupported(template.child('manualSelector'), true, ['nil', 'false'])
-    problems.violations.push(...validateJobSpec(spec.jobTemplate.spec ?? { template: {} }, template, ''))
+    problems.violations.push(...validateJobSpec(fillJobSpec(spec.jobTemplate.spec), template, ''))
     return problems.violations
   },
 }

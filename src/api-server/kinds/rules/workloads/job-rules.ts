@@ -73,6 +73,7 @@ export function fillJobSpec(spec: JobSpec = { template: {} }): JobSpec {
     backoffLimit: spec.backoffLimit ?? (spec.backoffLimitPerIndex === undefined ? 6 : NO_LIMIT),
     completionMode: spec.completionMode || 'NonIndexed',
     suspend: spec.suspend ?? false,
+    manualSelector: spec.manualSelector ?? false,
     podReplacementPolicy: spec.podReplacementPolicy || (spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'),
     ...(spec.podFailurePolicy && {
       podFailurePolicy: {

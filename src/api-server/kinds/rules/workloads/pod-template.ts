@@ -1,6 +1,6 @@
 import type { LabelSelector, PodTemplateSpec } from '../../../../model/generated/core-v1.ts'
 import { matchesLabelSelector } from '../../../../model/pod/matching/matches-label-selector.ts'
-import { defaultPod } from '../../../../model/schema/default-pod.ts'
+import { defaultTemplate } from '../../../../model/schema/default-pod.ts'
 import { FieldPath } from '../../../../model/schema/field-path.ts'
 import { validatePod } from '../../../../model/schema/validate-pod.ts'
 import type { ProblemList } from '../../../../model/schema/validation/problem-list.ts'
@@ -8,10 +8,10 @@ import { validateLabelSelector } from '../../../../model/schema/validation/valid
 
 const SPEC = FieldPath.root.child('spec')
 
-/** The template of pods with everything that a pod would get. */
+/** The template of pods with its defaults. */
 export function fillTemplate(template: PodTemplateSpec = {}): PodTemplateSpec {
   const { metadata = {}, spec = { containers: [] } } = template
-  return { ...template, metadata, spec: defaultPod({ metadata, spec }).spec }
+  return { ...template, metadata, spec: defaultTemplate(spec) }
 }
 
 /** The rules of a pod, without those for its name, and the restart policies that its controller can work with. */
