@@ -10,6 +10,8 @@ import { runNodeControllers } from './standalone/node/run-node-controllers.ts'
 import { runNodeScheduler } from './standalone/node/run-node-scheduler.ts'
 import { serveApi } from './standalone/node/serve-api.ts'
 import { parseArguments } from './standalone/arguments.ts'
+import type { ImagesOptions } from './standalone/images/images-options.ts'
+import { createProgress } from './standalone/progress.ts'
 import type { Command } from './standalone/arguments.ts'
 import { runDown } from './standalone/down.ts'
 import { helpText } from './standalone/help.ts'
@@ -107,6 +109,10 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       await runLogs({ ...deps, write: (text) => void process.stdout.write(text) }, command.options, signal)
       return exitCodes.done
     }
+    case 'images': {
+      await runImagesCommand(command.options, signal)
+      return exitCodes.done
+    }
     case 'install':
     case 'uninstall': {
       const { runInstall, runUninstall, SYSTEMD } = await import('./standalone/install.ts')
@@ -115,12 +121,24 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       return exitCodes.done
     }
     case 'down': {
-      // Loaded only here: gRPC costs time and memory that the other commands need not spend.
-      const { connectRuntime } = await import('./agent/connect-runtime.ts')
-      const client = { clock: systemClock, requestTimeoutMs: RUNTIME_TIMEOUT_MS, log: silentLogger, ...noNewPods }
-      const openRuntime = (endpoint: string, s: AbortSignal) =>
-        connectRuntime({ ...client, runtimeEndpoint: endpoint }, s)
       await runDown({ ...deps, openRuntime }, command, signal)
+      return exitCodes.done
+    }
+    case 'reset': {
+      const { runReset } = await import('./standalone/reset.ts')
+      await runReset({ ...deps, openRuntime }, command.options, signal)
+      return exitCodes.done
+    }
+    case 'backup': {
+      const { runBackup } = await import('./standalone/backup/run-backup.ts')
+      const { copyClosedDatabase: copyDatabase } = await import('./api-server/store/inspect-backup.ts')
+      await runBackup({ ...deps, openClient: openOwnClient, copyDatabase }, command.options, signal)
+      return exitCodes.done
+    }
+    case 'restore': {
+      const { runRestore } = await import('./standalone/backup/run-restore.ts')
+      const { inspectBackup: inspectDatabase } = await import('./api-server/store/inspect-backup.ts')
+      await runRestore({ ...deps, inspectDatabase }, command.options, signal)
       return exitCodes.done
     }
     case 'shutdown':
@@ -144,4 +162,27 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
     default:
       return command satisfies never
   }
+}
+
+/** A client of the node's runtime. gRPC costs time and memory that commands without one need not spend, so it is loaded here. */
+async function openRuntime(runtimeEndpoint: string, signal: AbortSignal) {
+  const { connectRuntime } = await import('./agent/connect-runtime.ts')
+  const client = { clock: systemClock, requestTimeoutMs: RUNTIME_TIMEOUT_MS, log: silentLogger, ...noNewPods }
+  return await connectRuntime({ ...client, runtimeEndpoint }, signal)
+}
+
+async function runImagesCommand(options: ImagesOptions, signal: AbortSignal): Promise<void> {
+  const [{ runImages }, { findNodeLogins }] = await Promise.all([
+    import('./standalone/images/run-images.ts'),
+    import('./standalone/images/find-node-logins.ts'),
+  ])
+  const images = {
+    ...deps,
+    openRuntime,
+    findLogins: findNodeLogins,
+    input: process.stdin,
+    output: process.stdout,
+    showProgress: createProgress(systemClock, process.stderr),
+  }
+  await runImages(images, options, signal)
 }

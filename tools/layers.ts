@@ -267,6 +267,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'system/directories',
     'system/machine',
     'protocols/kube-api',
+    'pods/images',
     'controllers',
     'api-server',
   ],

@@ -19,7 +19,9 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'directories/volume-files.ts':
     'an empty file marks an emptyDir that is complete: without it, after a power cut, its group is set again',
   'files/append-file.ts': 'logs',
+  'files/copy-tree.ts': 'the files of a backup; synced before they take their place',
   'files/durable-file.ts': 'the writer itself',
+  'files/file-streams.ts': 'an archive for the user, under its name only when it is whole',
   'files/payload/held-directory.ts': 'contents of volumes, by the atomic writer',
   'files/restrict-mode.ts': 'an empty file, which a library then fills',
   'files/serving-socket.ts': 'a socket gets its name',

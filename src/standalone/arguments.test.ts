@@ -45,6 +45,40 @@ describe('parseArguments()', () => {
       'logs api -f -n 5 --state s',
       { kind: 'logs', options: { state: '/home/me/s', part: 'api', follow: true, lines: 5 } },
     ],
+    ['images ls', { kind: 'images', options: { state: '/var/lib/deckhand', action: { kind: 'ls' } } }],
+    [
+      'images --state s pull a b',
+      { kind: 'images', options: { state: '/home/me/s', action: { kind: 'pull', names: ['a', 'b'] } } },
+    ],
+    ['images rm a', { kind: 'images', options: { state: '/var/lib/deckhand', action: { kind: 'rm', names: ['a'] } } }],
+    [
+      'images load',
+      {
+        kind: 'images',
+        options: { state: '/var/lib/deckhand', action: { kind: 'load', files: ['-'], name: undefined } },
+      },
+    ],
+    [
+      'images load a.tar --name web:1',
+      {
+        kind: 'images',
+        options: { state: '/var/lib/deckhand', action: { kind: 'load', files: ['/home/me/a.tar'], name: 'web:1' } },
+      },
+    ],
+    [
+      'images save a -o a.tar',
+      {
+        kind: 'images',
+        options: { state: '/var/lib/deckhand', action: { kind: 'save', names: ['a'], file: '/home/me/a.tar' } },
+      },
+    ],
+    ['backup b.tar', { kind: 'backup', options: { state: '/var/lib/deckhand', file: '/home/me/b.tar' } }],
+    [
+      'restore --state s b.tar --keys k',
+      { kind: 'restore', options: { state: '/home/me/s', file: '/home/me/b.tar', keys: '/home/me/k' } },
+    ],
+    ['reset', { kind: 'reset', options: { state: '/var/lib/deckhand', yes: false } }],
+    ['reset --yes --state s', { kind: 'reset', options: { state: '/home/me/s', yes: true } }],
     ['--version', { kind: 'version' }],
     ['up', { kind: 'up', options: up }],
     [
@@ -102,6 +136,18 @@ describe('parseArguments()', () => {
     ['up --cgroup-root /', /^Cannot use --cgroup-root/],
     ['up --cgroup-root /a/../..', /^Cannot use --cgroup-root/],
     ['up --cgroup-root a', /^Cannot use --cgroup-root/],
+    ['backup', /^Cannot back up: expected one file/],
+    ['backup a b', /^Cannot back up: expected one file/],
+    ['backup a --keys b', /^Cannot read the arguments: Unknown option '--keys'/],
+    ['restore', /^Cannot restore: expected one file/],
+    ['images', /^Cannot do "images ": expected ls, pull, load, save or rm/],
+    ['images list', /^Cannot do "images list": expected ls, pull, load, save or rm/],
+    ['images ls a', /^Cannot list "a": expected nothing after "ls"/],
+    ['images pull', /^Cannot do "images pull": expected the name of an image/],
+    ['images save', /^Cannot do "images save": expected the name of an image/],
+    ['images load a b --name c', /^Cannot use --name with several files/],
+    ['images rm a --name c', /^Cannot use --name: it is for "images load"/],
+    ['images load a -o c', /^Cannot use --output: it is for "images save"/],
   ] as const) {
     test(`rejects "${line}"`, () => {
       assert.throws(
@@ -115,4 +161,18 @@ describe('parseArguments()', () => {
       )
     })
   }
+
+  test('passes on every option of "up" to one that runs detached or at boot', () => {
+    const options =
+      '--state s --manifests m --apply a --oci-runtime crun --kubelet k --cgroup-root /c --api-port 1 --port 2 --healthz-port 3 --without jobs,budgets'
+    const runtime = '--runtime unix:///r.sock'
+    for (const line of [options, runtime]) {
+      const detached = parseArguments(['up', '-d', ...line.split(' ')], '/home/me')
+      assert.ok(detached.kind === 'detach')
+      assert.deepEqual(
+        parseArguments(['up', ...detached.options.args], '/elsewhere'),
+        parseArguments(['up', ...line.split(' ')], '/home/me'),
+      )
+    }
+  })
 })

@@ -1,10 +1,14 @@
 import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exitCodes, NodeError } from './node/node-error.ts'
+import type { BackupOptions } from './backup/run-backup.ts'
+import type { RestoreOptions } from './backup/run-restore.ts'
 import type { DetachOptions } from './detach.ts'
+import type { ImagesAction, ImagesOptions } from './images/images-options.ts'
 import { LOGGED_PARTS } from './logs.ts'
 import type { LogsOptions } from './logs.ts'
 import { SWITCHABLE_PARTS } from './node/switchable-parts.ts'
+import type { ResetOptions } from './reset.ts'
 import type { ShutdownOptions } from './shutdown.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 
@@ -40,9 +44,13 @@ export type Command =
   | { readonly kind: 'up'; readonly options: UpOptions }
   | { readonly kind: 'detach'; readonly options: DetachOptions }
   | { readonly kind: 'logs'; readonly options: LogsOptions }
+  | { readonly kind: 'images'; readonly options: ImagesOptions }
   | { readonly kind: 'install'; readonly args: readonly string[] }
   | { readonly kind: 'uninstall' }
   | { readonly kind: 'down'; readonly state: string; readonly purge: boolean }
+  | { readonly kind: 'backup'; readonly options: BackupOptions }
+  | { readonly kind: 'restore'; readonly options: RestoreOptions }
+  | { readonly kind: 'reset'; readonly options: ResetOptions }
   | { readonly kind: 'status'; readonly state: string }
   | { readonly kind: 'why'; readonly state: string; readonly pod: string }
   | { readonly kind: 'shutdown'; readonly options: ShutdownOptions }
@@ -66,6 +74,8 @@ export function parseArguments(args: readonly string[], folder: string): Command
       return parseUpCommand(rest, folder)
     case 'logs':
       return { kind: 'logs', options: parseLogs(rest, folder) }
+    case 'images':
+      return { kind: 'images', options: parseImages(rest, folder) }
     case 'install':
       return { kind: 'install', args: toUpArguments(parseUp(rest, folder), rest) }
     case 'uninstall':
@@ -74,6 +84,16 @@ export function parseArguments(args: readonly string[], folder: string): Command
     case 'down': {
       const { state, purge } = parse(rest, { state: text, purge: { type: 'boolean' } })
       return { kind: 'down', state: resolve(folder, state ?? DEFAULT_STATE), purge: purge ?? false }
+    }
+    case 'backup': {
+      const { state, file } = parseFile(name, rest, folder)
+      return { kind: name, options: { state, file } }
+    }
+    case 'restore':
+      return { kind: name, options: parseFile(name, rest, folder) }
+    case 'reset': {
+      const { state, yes } = parse(rest, { state: text, yes: { type: 'boolean' } })
+      return { kind: name, options: { state: resolve(folder, state ?? DEFAULT_STATE), yes: yes ?? false } }
     }
     case 'status':
       return { kind: 'status', state: resolve(folder, parse(rest, { state: text }).state ?? DEFAULT_STATE) }
@@ -95,7 +115,7 @@ export function parseArguments(args: readonly string[], folder: string): Command
       return { kind: 'help', command: rest[0] }
     default:
       throw wrong(
-        `Cannot do "${name}": expected up, down, shutdown, status, why, logs, install, uninstall, version or help`,
+        `Cannot do "${name}": expected up, down, shutdown, status, why, logs, images, backup, restore, reset, install, uninstall, version or help`,
       )
   }
 }
@@ -127,11 +147,13 @@ function toUpArguments(options: UpOptions, args: readonly string[]): readonly st
     manifests: options.manifests,
     apply: options.apply,
     runtime: options.runtime,
+    'oci-runtime': options.ociRuntime,
     kubelet: options.kubelet,
     'cgroup-root': options.cgroupRoot,
     'api-port': options.ports.kubernetes,
     port: options.ports.agent,
     'healthz-port': options.ports.healthz,
+    without: options.without.join(','),
   }
   return Object.entries(values).flatMap(([name, value]) =>
     value !== undefined && given(name) ? [`--${name}=${value}`] : [],
@@ -155,6 +177,64 @@ function parseLogs(args: readonly string[], folder: string): LogsOptions {
     part,
     follow: values.follow ?? false,
     lines: Number(lines),
+  }
+}
+
+/** The file of a backup, and for "restore" that of its keys. */
+function parseFile(command: string, args: readonly string[], folder: string): RestoreOptions {
+  const { values, names } = parseNamed(args, { state: text, ...(command === 'restore' ? { keys: text } : {}) })
+  const [file, ...others] = names
+  if (file === undefined || others.length > 0)
+    throw wrong(`Cannot ${command === 'backup' ? 'back up' : command}: expected one file`)
+  return {
+    state: resolve(folder, values['state'] ?? DEFAULT_STATE),
+    file: resolve(folder, file),
+    keys: values['keys'] === undefined ? undefined : resolve(folder, values['keys']),
+  }
+}
+
+function parseImages(args: readonly string[], folder: string): ImagesOptions {
+  const { values, names } = parseNamed(args, { state: text, name: text, output: { ...text, short: 'o' } })
+  const [action, ...others] = names
+  if (values['name'] !== undefined && action !== 'load') throw wrong('Cannot use --name: it is for "images load"')
+  if (values['output'] !== undefined && action !== 'save') throw wrong('Cannot use --output: it is for "images save"')
+  return {
+    state: resolve(folder, values['state'] ?? DEFAULT_STATE),
+    action: toImagesAction(action, { names: others, values, folder }),
+  }
+}
+
+function toImagesAction(
+  action: string | undefined,
+  given: {
+    readonly names: readonly string[]
+    readonly values: Readonly<Record<string, string | undefined>>
+    readonly folder: string
+  },
+): ImagesAction {
+  const { names, values, folder } = given
+  const path = (file: string) => (file === '-' ? file : resolve(folder, file))
+  if (action === 'ls' && names.length > 0) throw wrong(`Cannot list "${names[0]}": expected nothing after "ls"`)
+  if ((action === 'pull' || action === 'rm' || action === 'save') && names.length === 0)
+    throw wrong(`Cannot do "images ${action}": expected the name of an image`)
+  switch (action) {
+    case 'ls':
+      return { kind: action }
+    case 'pull':
+    case 'rm':
+      return { kind: action, names }
+    case 'load': {
+      const files = names.length === 0 ? ['-'] : names.map(path)
+      if (files.length > 1 && values['name'] !== undefined)
+        throw wrong('Cannot use --name with several files: expected one')
+      return { kind: action, files, name: values['name'] }
+    }
+    case 'save': {
+      const { output = '-' } = values
+      return { kind: action, names, file: output === '-' ? undefined : path(output) }
+    }
+    default:
+      throw wrong(`Cannot do "images ${action ?? ''}": expected ls, pull, load, save or rm`)
   }
 }
 
@@ -212,6 +292,19 @@ function parse<T extends Record<string, { readonly type: 'string' | 'boolean'; r
 ) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false, strict: true }).values
+  } catch (error) {
+    throw wrong(`Cannot read the arguments: ${errorMessage(error)}`)
+  }
+}
+
+/** Options that are texts, and the names between them. */
+function parseNamed(
+  args: readonly string[],
+  options: Readonly<Record<string, { readonly type: 'string'; readonly short?: string }>>,
+): { readonly values: Readonly<Record<string, string | undefined>>; readonly names: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    return { values, names: positionals }
   } catch (error) {
     throw wrong(`Cannot read the arguments: ${errorMessage(error)}`)
   }

@@ -93,6 +93,50 @@ ${STATE}
   -f, --follow            go on with what is added
   -n, --lines N           how many of the last lines to show (100)`,
   },
+  images: {
+    usage: 'deckhand images ls|pull|load|save|rm [NAME or FILE ...] [options]',
+    summary: 'list, pull, load, save and remove the images of the node',
+    details: `  ls                      list the images, and how many pods use each
+  pull NAME ...           pull images with the logins of the node
+  load [FILE ...]         load images from tar files of "docker save" or of OCI image layouts, compressed or
+                          not, from folders with such a layout, or from standard input
+  save NAME ... [-o FILE] save images as such a tar file, or to standard output
+  rm NAME ...             remove images that no pod uses
+
+Options:
+${STATE}
+  --name NAME             load: the name of an image that has none in its file, or another one
+  -o, --output FILE       save: where to`,
+  },
+  backup: {
+    usage: 'deckhand backup FILE [options]',
+    summary: 'save the objects, manifests and settings of the node, running or not',
+    details: `FILE gets what belongs together at one moment; secrets in it stay encrypted. FILE.keys gets the keys of the
+node, without which nothing can read them. Data of volumes and images are in neither.
+
+Options:
+${STATE}`,
+  },
+  restore: {
+    usage: 'deckhand restore FILE [options]',
+    summary: 'put a backup in the place of what a stopped node has',
+    details: `All of FILE is checked first: a wrong one changes nothing. What was there before is kept in a folder
+before-restore-TIME below the node's folder.
+
+Options:
+${STATE}
+  --keys FILE             the keys of the backup (FILE.keys, or those that the node has if they are the same)`,
+  },
+  reset: {
+    usage: 'deckhand reset --yes [options]',
+    summary: 'stop everything and begin again with an empty API; images, manifests and settings stay',
+    details: `Removes all objects, the keys of the API (so all kubeconfig files get new credentials), the data of pods
+and the logs. "down --purge" removes the rest too.
+
+Options:
+${STATE}
+  --yes                   really do it`,
+  },
   install: {
     usage: 'deckhand install [options of up]',
     summary: 'start the node now and at each boot, as a service of systemd',
@@ -135,7 +179,7 @@ Exit codes:
   ${exitCodes.done}  done
   ${exitCodes.failed}  failed; the message says why. status: a file is refused
   ${exitCodes.wrongArguments}  wrong arguments
-  ${exitCodes.otherState}  up: it runs already; status, why, shutdown: it does not run
+  ${exitCodes.otherState}  up: it runs already; status, why, images, shutdown: it does not run
   ${exitCodes.unfitMachine}  the machine lacks something: root, a program, a free port, a writable folder`
 }
 

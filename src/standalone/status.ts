@@ -7,6 +7,7 @@ import { findNoted, findProcess } from './node/known-process.ts'
 import type { ClientDeps, StatusDeps } from './node/node-deps.ts'
 import { formatFileProblem, parseFileProblems } from './node/file-problems.ts'
 import type { FileProblem } from './node/file-problems.ts'
+import { formatTable } from './format-table.ts'
 import { exitCodes } from './node/node-error.ts'
 import type { ExitCode } from './node/node-error.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
@@ -74,15 +75,7 @@ export function formatPods(pods: readonly PodSummary[]): string {
       pod.waiting.replaceAll(/\s+/gv, ' '),
     ]),
   ]
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  return formatTable(lines)
 }
 
 function cut(name: string): string {

@@ -247,6 +247,7 @@ async function announce(
   deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
   deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${command}`)
   deps.say(`  explain one   bin/deckhand why POD${command}`)
+  deps.say(`  add images    bin/deckhand images pull NAME, or load FILE${command}`)
   deps.say(`  settings      *.conf files in ${layout.settings}, read at the start`)
   deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
   deps.say(`  agent's log   ${layout.agentLog}`)

@@ -22,6 +22,9 @@ import { findSubresource } from './resource-request.ts'
 import { createVerb, patchVerb, updateVerb } from './verbs/write-verbs.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
+/** A path of our own, for administrators: asks for a copy of the store. */
+const BACKUP_PATH = '/deckhand/backup'
+
 /** The API as a function: a request to an answer. It never throws; the signal ends watches. */
 export interface Api {
   handle(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse>
@@ -35,6 +38,7 @@ export function createApi(deps: ApiDeps): Api {
       let info: RequestInfo | undefined
       try {
         info = parseRequestInfo(request.method, request.target)
+        if (info.path === BACKUP_PATH) return await answerBackup(deps, request)
         if (!info.isResource) return answerPath(deps, parts, request, info)
         const answer = await handleResource(deps, request, info, signal)
         parts.counts.count(info, answer.status)
@@ -47,6 +51,13 @@ export function createApi(deps: ApiDeps): Api {
       }
     },
   }
+}
+
+/** Copies the store to the place of its copy, which the caller reads by itself: it is on this machine, and for root alone. */
+async function answerBackup({ store }: ApiDeps, { method }: ApiRequest): Promise<ApiResponse> {
+  if (method !== 'POST') throw methodNotAllowed()
+  await store.backUp()
+  return jsonResponse(200, {})
 }
 
 /** Whatever comes of a request about a kind that is on its way out, the client gets to know that. */

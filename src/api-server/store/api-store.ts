@@ -64,6 +64,7 @@ export class ApiStore implements Disposable {
   #version: number
   #compacted: number
   #replaced = { versions: 0, bytes: 0 }
+  #lastBackup: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   constructor(deps: ApiStoreDeps) {
@@ -147,8 +148,13 @@ export class ApiStore implements Disposable {
 
   /** Copies everything to the place from which a lost database is restored; clients read and write meanwhile. */
   async backUp(): Promise<void> {
-    if (this.#isClosed) throw new Error('Cannot back up: the store is closed')
-    await backUpDatabase(this.#database, this.#backupPath)
+    // One at a time: they write the same file.
+    const copied = this.#lastBackup.then(async () => {
+      if (this.#isClosed) throw new Error('Cannot back up: the store is closed')
+      await backUpDatabase(this.#database, this.#backupPath)
+    })
+    this.#lastBackup = copied.catch(() => undefined)
+    await copied
   }
 
   [Symbol.dispose](): void {

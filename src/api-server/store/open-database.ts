@@ -21,7 +21,8 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 `
 
-const LAYOUT = 1
+/** The layout of the tables; a greater one is of a newer release. */
+export const LAYOUT = 1
 // Written to the log before they go into the file; more than this is given back to the disk.
 const MAX_LOG_BYTES = 16 * 1024 * 1024
 const SQLITE_BUSY = 5

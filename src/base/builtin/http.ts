@@ -6,6 +6,7 @@ import type * as Http from 'node:http'
  */
 export const { Agent, ServerResponse, STATUS_CODES, createServer, request } = process.getBuiltinModule('node:http')
 
-// Of the two that are classes, the names are those of types too.
+// Those that are classes are types too.
 export type Agent = Http.Agent
 export type ServerResponse = Http.ServerResponse
+export type IncomingMessage = Http.IncomingMessage

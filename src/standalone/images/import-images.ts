@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { runProcessOrThrow } from '../../system/processes/run-process.ts'
+import { runProcess, runProcessOrThrow } from '../../system/processes/run-process.ts'
 import { readBytes, removeTree } from '../../system/files/state/state-folder.ts'
 import type { PrivateContainerd } from '../node/runtime/containerd.ts'
+import type { ContainerdPaths } from '../node/runtime/containerd-config.ts'
 import { createNodeImages } from './node-images.ts'
-import { createOciArchive } from './oci-archive.ts'
+import { createOciArchive, packImage } from './oci-archive.ts'
 import type { ImageSource } from './oci-archive.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
 
@@ -16,11 +17,14 @@ const DEADLINE_MS = 60_000
 export const machineArchitecture = architectures[process.arch] ?? process.arch
 
 /** The command line of containerd's own client for a private containerd. */
-export function ctrCommand({ paths, enter }: PrivateContainerd, ...args: readonly string[]): readonly string[] {
+export function ctrCommand(
+  { paths, enter }: { readonly paths: Pick<ContainerdPaths, 'socket'>; readonly enter: readonly string[] },
+  ...args: readonly string[]
+): readonly string[] {
   return [...enter, 'ctr', '--address', paths.socket, '--namespace', CRI_NAMESPACE, ...args]
 }
 
-/** Makes the node's own images from programs of this machine and imports those that containerd does not have. */
+/** Makes the node's own images from programs of this machine and imports those that containerd does not have as they are now. */
 export async function importNodeImages(
   clock: Clock,
   containerd: PrivateContainerd,
@@ -31,10 +35,13 @@ export async function importNodeImages(
   }
   const [images, present] = await Promise.all([
     readNodeImages(clock, signal),
-    run(ctrCommand(containerd, 'images', 'ls', '-q')),
+    run(ctrCommand(containerd, 'images', 'ls')),
   ])
-  const names = new Set(present.split('\n'))
-  const missing = images.filter(({ name }) => !names.has(name))
+  // Lines of name, type, digest and more. One that an older release made is made again.
+  const known = new Set(present.split('\n').map((line) => line.split(/\s+/).toSpliced(1, 1).slice(0, 2).join(' ')))
+  const isKnown = (image: ImageSource) =>
+    known.has(`${image.name} ${packImage(image, machineArchitecture).manifest.digest}`)
+  const missing = images.filter((image) => !isKnown(image))
   if (missing.length > 0) {
     const file = `${containerd.paths.folder}/images.tar`
     await writeFileDurably(file, createOciArchive(missing, machineArchitecture))
@@ -46,11 +53,18 @@ export async function importNodeImages(
 
 /** The node's own images, made from programs of this machine; the one of sandboxes comes first. */
 export async function readNodeImages(clock: Clock, signal: AbortSignal): Promise<readonly ImageSource[]> {
-  const argv = ['/bin/busybox', '--list']
-  const [catatonit, busybox, { stdout: applets }] = await Promise.all([
+  const run = (...args: readonly string[]) =>
+    runProcess(clock, { argv: ['/bin/busybox', ...args], deadlineMs: DEADLINE_MS }, signal)
+  const [catatonit, busybox, applets, wget] = await Promise.all([
     readBytes('/usr/bin/catatonit'),
     readBytes('/bin/busybox'),
-    runProcessOrThrow(clock, { argv, deadlineMs: DEADLINE_MS }, signal),
+    run('--list'),
+    run('wget', '--help'),
   ])
-  return createNodeImages({ catatonit, busybox, applets: applets.trim().split('\n') })
+  return createNodeImages({
+    catatonit,
+    busybox,
+    applets: applets.stdout.trim().split('\n'),
+    hasWgetTimeout: /\s-T /.test(`${wget.stdout}${wget.stderr}`),
+  })
 }

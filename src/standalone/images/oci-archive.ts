@@ -26,33 +26,49 @@ const mediaTypes = {
   layer: 'application/vnd.oci.image.layer.v1.tar',
 } as const
 
-/** An OCI image archive (a tar of an image layout) that containerd, Docker, podman and others import; same input, same bytes. */
-export function createOciArchive(images: readonly ImageSource[], architecture: string): Buffer {
+/** An image as blobs by their digests. */
+interface PackedImage {
+  readonly name: string
+  readonly manifest: Descriptor
+  readonly config: Descriptor
+  readonly layer: Descriptor
+  readonly blobs: ReadonlyMap<string, Uint8Array>
+}
+
+/** Makes the parts of an image; same input, same digests. */
+export function packImage(image: ImageSource, architecture: string): PackedImage {
   const blobs = new Map<string, Uint8Array>()
   const put = (mediaType: string, content: Uint8Array): Descriptor => {
-    const digest = createHash('sha256').update(content).digest('hex')
+    const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
     blobs.set(digest, content)
-    return { mediaType, digest: `sha256:${digest}`, size: content.length }
+    return { mediaType, digest, size: content.length }
   }
+  const layer = put(mediaTypes.layer, createTar(image.files))
+  const config = put(mediaTypes.config, toJson(createImageConfig(image, layer.digest, architecture)))
+  const manifest = put(
+    mediaTypes.manifest,
+    toJson({ schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers: [layer] }),
+  )
+  return { name: image.name, manifest, config, layer, blobs }
+}
+
+/** An OCI image archive (a tar of an image layout) that containerd, Docker, podman and others import; same input, same bytes. */
+export function createOciArchive(sources: readonly ImageSource[], architecture: string): Buffer {
+  const images = sources.map((source) => packImage(source, architecture))
   // What Docker reads before version 25, which knows no image layout.
-  const legacy: unknown[] = []
-  const manifests = images.map((image) => {
-    const layer = put(mediaTypes.layer, createTar(image.files))
-    const config = put(mediaTypes.config, toJson(createImageConfig(image, layer.digest, architecture)))
-    const manifest = { schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers: [layer] }
-    legacy.push({
-      Config: blobPath(config.digest),
-      RepoTags: [image.name],
-      Layers: [blobPath(layer.digest)],
-    })
-    return {
-      ...put(mediaTypes.manifest, toJson(manifest)),
-      platform: { os: 'linux', architecture },
-      // containerd takes the first annotation as the image's name, others read only the second.
-      annotations: { 'io.containerd.image.name': image.name, 'org.opencontainers.image.ref.name': image.name },
-    }
-  })
+  const legacy = images.map(({ name, config, layer }) => ({
+    Config: blobPath(config.digest),
+    RepoTags: [name],
+    Layers: [blobPath(layer.digest)],
+  }))
+  const manifests = images.map(({ name, manifest }) => ({
+    ...manifest,
+    platform: { os: 'linux', architecture },
+    // containerd takes the first annotation as the image's name, others read only the second.
+    annotations: { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': name },
+  }))
   const index = { schemaVersion: 2, mediaType: mediaTypes.index, manifests }
+  const blobs = new Map(images.flatMap((image) => [...image.blobs]))
   const file = (path: string, content: Uint8Array): TarEntry => ({ kind: 'file', path, content, mode: 0o644 })
   return createTar([
     file('oci-layout', toJson({ imageLayoutVersion: '1.0.0' })),

@@ -79,6 +79,12 @@ export function computeNodeLayout(state: string): NodeLayout {
   }
 }
 
+/** What "reset" removes: all but images, manifests, settings and the record, which has the name of the node. */
+export function forgottenPaths(layout: NodeLayout): readonly string[] {
+  const kept = [layout.containerd.folder, layout.manifests, layout.settings, layout.record]
+  return ownPaths(layout).filter((path) => !kept.includes(path))
+}
+
 /** Everything that a node makes in its state folder; the record last, since a folder without it is no node's. */
 export function ownPaths(layout: NodeLayout): readonly string[] {
   const { containerd, manifests, agentConfig, agentRoot, certificates, podLogs, upIdentity, agentIdentity } = layout

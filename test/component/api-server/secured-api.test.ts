@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { inspectBackup } from '../../../src/api-server/store/inspect-backup.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../../src/protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../../src/protocols/x509/issue-certificate.ts'
 import type { Authority } from '../../../src/protocols/x509/issue-certificate.ts'
@@ -124,6 +125,24 @@ describe('the API server for each kind of caller', () => {
       [200, 403, 200],
     )
     assert.equal((await api.call(reader, 'DELETE', PODS)).status, 403)
+  })
+
+  test('a copy of the store is made for administrators alone, as often as they ask', async (t) => {
+    const api = await startSecuredApi(t)
+    const reader = await issueClient(readAuthority(api), 'jane', { groups: ['deckhand:readers'] })
+    const backup = (secrets: ClientSecrets, method = 'POST') => api.call(secrets, method, '/deckhand/backup')
+    for (const secrets of [reader, api.node]) assert.equal((await backup(secrets)).status, 403)
+    assert.equal((await backup(api.admin, 'GET')).status, 405)
+    const path = `${api.folder}/objects/objects.db.backup`
+    assert.equal(existsSync(path), false)
+    const answers = await Promise.all([backup(api.admin), backup(api.admin), backup(api.admin)])
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    )
+    const { objects } = inspectBackup(path, readFileSync(`${api.folder}/objects/secrets.key`))
+    assert.ok(objects > 5, String(objects))
+    assert.throws(() => inspectBackup(path, Buffer.alloc(32)), /its secrets were sealed with another key/)
   })
 
   test('impersonation is for administrators', async (t) => {

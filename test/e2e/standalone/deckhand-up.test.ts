@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
+import type { Lab } from '../lab/start-lab.ts'
 import { UpNode } from '../support/up-node.ts'
 
 const SETTINGS_HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -14,6 +15,42 @@ const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url)
 // Not root, yet able to run the launcher in a checkout that only its owner may enter; the compile cache in there stays the owner's.
 const OTHER_USER =
   'setpriv --reuid 65534 --clear-groups --inh-caps +dac_override --ambient-caps +dac_override env NODE_DISABLE_COMPILE_CACHE=1'
+
+/** Images go out of the node and in again under another name; one that a pod has stays. */
+async function checkImages(lab: Lab, node: UpNode): Promise<void> {
+  const images = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await node.run('images', ...args)
+    return [exitCode, `${stdout}${stderr}`] as const
+  }
+  const file = `${lab.folder}/image.tar`
+  assert.match((await images('ls'))[1], /^deckhand\.local\/busybox:1 +\w{12} +[\d.]+ MB +1 pod$/m)
+  assert.deepEqual(await images('save', 'deckhand.local/busybox:1', '-o', file), [
+    0,
+    `saved deckhand.local/busybox:1 to ${file}\n`,
+  ])
+  assert.deepEqual(await images('load', file, '--name', 'copy:2'), [0, 'loaded docker.io/library/copy:2\n'])
+  assert.deepEqual(await images('rm', 'copy:2'), [0, 'removed copy:2\n'])
+  const [code, used] = await images('rm', 'deckhand.local/busybox:1')
+  assert.equal(code, 1)
+  assert.match(used, /^deckhand: Cannot remove "deckhand\.local\/busybox:1": in use by pod default\/example-/)
+}
+
+/** A node that is down is forgotten, and brought back from the backup that was made while it ran. */
+async function checkCare(lab: Lab, node: UpNode): Promise<void> {
+  const database = `${node.state}/api/objects/objects.db`
+  const unsure = await node.run('reset')
+  assert.equal(unsure.exitCode, 2)
+  assert.match(unsure.stderr, /^deckhand: Cannot reset without --yes: it ends all pods and removes all objects/)
+  assert.ok(existsSync(database))
+  const reset = await node.run('reset', '--yes')
+  assert.equal(reset.exitCode, 0, reset.stderr)
+  assert.equal(existsSync(database), false)
+  assert.ok(existsSync(`${node.state}/manifests`))
+  const restore = await node.run('restore', `${lab.folder}/node.tar`)
+  assert.equal(restore.exitCode, 0, restore.stderr)
+  assert.match(restore.stdout, /^Restored \d+ objects of node "[^"]+" as of /)
+  assert.ok(existsSync(database))
+}
 
 describe('deckhand up', () => {
   test('runs the example, is left and found again, and goes down', async () => {
@@ -27,6 +64,8 @@ describe('deckhand up', () => {
     assert.equal(status.exitCode, 0)
     assert.match(status.stdout, /default\/example-\S+ +yes +Running +0/)
 
+    await checkImages(lab, node)
+    assert.equal((await node.run('backup', `${lab.folder}/node.tar`)).exitCode, 0)
     const second = await node.run('up')
     assert.equal(second.exitCode, 3)
     assert.match(second.stderr, /Cannot start the node: it runs already \(pid \d+\)/)
@@ -56,6 +95,7 @@ describe('deckhand up', () => {
     assert.doesNotMatch((await lab.runInside(['cat', '/proc/self/mountinfo'])).stdout, new RegExp(node.state))
     assert.ok(existsSync(node.state))
 
+    await checkCare(lab, node)
     assert.equal((await node.run('down', '--purge')).exitCode, 0)
     assert.equal(existsSync(node.state), false)
   })

@@ -1,0 +1,31 @@
+import { formatTable } from '../format-table.ts'
+import { findUsers } from './image-calls.ts'
+import type { ImageUser, RuntimeImage } from './image-calls.ts'
+
+const SHORT_ID = 12
+const NO_NAME = '<none>'
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** Images as a table: one line for each name. */
+export function formatImages(images: readonly RuntimeImage[], containers: readonly ImageUser[]): string {
+  const rows = images
+    .flatMap((image) => {
+      const users = findUsers(image, containers).length
+      const names = image.repoTags.length > 0 ? image.repoTags : [image.repoDigests[0] ?? NO_NAME]
+      return names.map((name) => [
+        name,
+        image.id.replace(/^sha256:/, '').slice(0, SHORT_ID),
+        formatBytes(Number(image.size)),
+        users === 0 ? '' : users === 1 ? '1 pod' : `${users} pods`,
+      ])
+    })
+    .toSorted(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0))
+  if (rows.length === 0) return 'No images.'
+  return formatTable([['IMAGE', 'ID', 'SIZE', 'USED BY'], ...rows])
+}
+
+/** As Docker and containerd write sizes, by thousands. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1)
+  return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${UNITS[power] ?? ''}`
+}
