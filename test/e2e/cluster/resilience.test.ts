@@ -171,12 +171,12 @@ describe('a node', () => {
     await endPod('ends-before')
     await endPod('ends-after')
     await node.kubectl('delete', 'pod', 'goes', '--wait=false')
-    const codes = await Promise.all(
-      ['ends-before', 'ends-after'].map(async (name) => {
-        return exitCode(await node.podIs(name, 'ended', ({ status }) => status?.phase === 'Failed'))
-      }),
+    const ended = await Promise.all(
+      ['ends-before', 'ends-after'].map((name) =>
+        node.podIs(name, 'ended', ({ status }) => status?.phase === 'Failed'),
+      ),
     )
-    assert.deepEqual(codes, [3, 4])
+    assert.deepEqual(ended.map(exitCode), [3, 4], JSON.stringify(ended.map(({ status }) => status)))
     await node.ready('comes-too')
     await node.gone('goes')
     for (const { metadata } of [before, goes]) assert.deepEqual(await node.running(metadata.uid), [])
