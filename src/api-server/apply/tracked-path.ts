@@ -5,6 +5,7 @@ import type { ApiObject } from '../store/api-object.ts'
 import { builtinSchema, withEmbedded } from './builtin-schema.ts'
 import { FieldSet } from './field-set.ts'
 import type { ElementPath } from './field-set.ts'
+import { customResourceSchema } from './structural-schema.ts'
 import type { KindVersion, TrackedPath } from './track-fields.ts'
 
 const known = new WeakMap<Resource, Map<string, TrackedPath>>()
@@ -27,7 +28,7 @@ function apiVersionOf({ group, version }: Resource): string {
 function versionsOf(resource: Resource): readonly (readonly [string, KindVersion])[] {
   const { custom } = resource
   if (custom !== undefined) {
-    const version = { schema: custom.schema, toVersion: withoutManagedFields }
+    const version = { schema: customResourceSchema(custom.schema), toVersion: withoutManagedFields }
     return custom.apiVersions.map((apiVersion) => [apiVersion, version] as const)
   }
   return allResources

@@ -2,7 +2,6 @@ import type { NameRule, Violation } from '../../model/schema/validation/problem-
 import type { ApiObject } from '../store/api-object.ts'
 import type { ServiceRange } from './rules/services/service-range.ts'
 import type { ObjectReader } from './object-reader.ts'
-import type { MergeSchema } from '../apply/merge-schema.ts'
 import type { TableColumns } from './table-columns.ts'
 import type { Int64 } from '../../model/generated/core-v1.ts'
 
@@ -104,8 +103,8 @@ export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject =
     readonly fromStored: (object: T) => ApiObject
     readonly toStored: (object: S) => T
   }
-  /** For a kind whose schema is not built in: how applies merge it, and the API versions that its fields are known in. */
-  readonly custom?: { readonly schema: MergeSchema; readonly apiVersions: readonly string[] }
+  /** For a kind whose schema is not built in: its structural schema, by which applies merge it, and the API versions that are served. */
+  readonly custom?: { readonly schema: Readonly<Record<string, unknown>>; readonly apiVersions: readonly string[] }
   readonly nameRule: NameRule
   /** Whether metadata.generation counts the changes of the spec. */
   readonly hasGeneration: boolean
