@@ -127,6 +127,33 @@ describe('an agent that is killed while a pod ends', () => {
     assert.deepEqual(stops(world), ['stops in 30s', 'stops in 10s'])
   })
 
+  test('leaves the hook of a pod whose manifest goes while no agent is there', async () => {
+    await using world = await createWorld()
+    const first = await startAgent(world)
+    first.setPods([podWith({ preStop: command('bye') })])
+    await first.settle()
+    await first.die()
+    await using agent = await startAgent(world)
+    agent.setPods([])
+    await agent.settle()
+    assert.deepEqual(stops(world), ['runs bye', 'stops in 2s'])
+  })
+
+  test('leaves the hook that it cut off of a pod without a manifest', async () => {
+    const answers: FakeExec[] = ['hang', { exitCode: 0 }]
+    await using world = await createWorld({ onExec: () => answers.shift() ?? { exitCode: 0 } })
+    const first = await startAgent(world)
+    first.setPods([podWith({ preStop: command('bye') })])
+    await first.settle()
+    first.setPods([])
+    await first.pass(12_000)
+    await first.die()
+    await using agent = await startAgent(world)
+    agent.setPods([])
+    await agent.settle()
+    assert.deepEqual(stops(world), ['runs bye', 'runs bye', 'stops in 18s'])
+  })
+
   test('takes nothing from a pod whose manifest is back, when that ends later', async () => {
     await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
     const pod = podWith({ preStop: command('bye') })

@@ -53,7 +53,7 @@ export interface ObservedContainer {
   readonly mountedImages?: ReadonlyMap<string, string> | undefined
   /** Its start ended with its caller, at a moment at which its program may have begun: an exit for those that run once, no start at all for the others. */
   readonly isBrokenOff?: boolean | undefined
-  /** What it was made with and is needed to stop it well; only of one in an unknown state. */
+  /** What it was made with and is needed to stop it well; only of one in an unknown state, or with a preStop hook. */
   readonly keptSpec?: KeptSpec | undefined
   readonly user?:
     | { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] }

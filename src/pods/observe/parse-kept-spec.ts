@@ -4,13 +4,14 @@ import { isRecord } from '../../base/document/is-record.ts'
 import { toSeconds } from '../../model/text/int64.ts'
 import { parseExactJson } from '../../base/document/exact-json.ts'
 
+export const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler'
 const WHOLE_NUMBER = /^\d{1,19}$/
 
 /** Reads what was kept of a spec in the annotations of a container; what cannot be read is left out. */
 export function parseKeptSpec(annotations: Readonly<Record<string, string>>): KeptSpec {
   const deletionGracePeriodSeconds = parseSeconds(annotations['io.kubernetes.pod.deletionGracePeriod'])
   const terminationGracePeriodSeconds = parseSeconds(annotations['io.kubernetes.pod.terminationGracePeriod'])
-  const preStop = parseJson(annotations['io.kubernetes.container.preStopHandler'])
+  const preStop = parseJson(annotations[PRE_STOP_ANNOTATION])
   const ports = parseJson(annotations['io.kubernetes.container.ports'])
   return {
     ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),

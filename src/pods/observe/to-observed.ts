@@ -7,7 +7,7 @@ import type {
 } from '../../protocols/cri/generated/runtime-v1.ts'
 import { DEVICES_ANNOTATION } from '../../model/pod/devices-annotation.ts'
 import type { ObservedContainer, ObservedSandbox } from '../../model/pod/observed-pod.ts'
-import { parseKeptSpec } from './parse-kept-spec.ts'
+import { parseKeptSpec, PRE_STOP_ANNOTATION } from './parse-kept-spec.ts'
 
 /** Labels by which the parts of a pod are found again; the Go kubelet's own. */
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid'
@@ -82,7 +82,9 @@ export function toObservedContainer(
     terminationLog: terminationLog(status),
     ...reported(status),
     ...(interruption === 'during' ? { isBrokenOff: true } : {}),
-    ...(state === 'unknown' ? { keptSpec: parseKeptSpec(status.annotations) } : {}),
+    ...(state === 'unknown' || (state === 'running' && PRE_STOP_ANNOTATION in status.annotations)
+      ? { keptSpec: parseKeptSpec(status.annotations) }
+      : {}),
     ...(linux === undefined
       ? {}
       : {

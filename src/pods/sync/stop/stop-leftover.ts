@@ -24,7 +24,11 @@ export async function stopLeftover(deps: StopContainerDeps, leftover: Leftover, 
   await stopContainer(deps, { pod, container, podIp, grace, message, after: [] }, signal)
 }
 
-function toKeptPod({ observed, container: { name, image, keptSpec = {} } }: Leftover): Pod {
+/** The pod of one container, as far as the runtime has kept it. */
+export function toKeptPod({
+  observed,
+  container: { name, image, keptSpec = {} },
+}: Pick<Leftover, 'observed' | 'container'>): Pod {
   const { deletionGracePeriodSeconds, terminationGracePeriodSeconds, preStop, ports } = keptSpec
   return {
     metadata: { name: observed.name, namespace: observed.namespace, uid: observed.uid, deletionGracePeriodSeconds },

@@ -4,7 +4,7 @@ import type { Pod } from '../../../model/pod/pod.ts'
 import type { Grace } from './grace.ts'
 import type { PodTermination } from './pod-termination.ts'
 import { stopContainer, unlessGone } from './stop-container.ts'
-import { stopLeftover } from './stop-leftover.ts'
+import { stopLeftover, toKeptPod } from './stop-leftover.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { StopContainerDeps } from './stop-container.ts'
 
@@ -37,12 +37,21 @@ export async function stopPod(deps: StopPodDeps, request: PodStop, signal: Abort
     const end =
       pod === undefined && container.state === 'unknown'
         ? stopLeftover(deps, { observed, container, podIp }, signal)
-        : stopContainer(deps, { pod, container, podIp, grace, termination, message, after }, signal)
+        : stopContainer(
+            deps,
+            { pod: pod ?? findKeptPod(observed, container), container, podIp, grace, termination, message, after },
+            signal,
+          )
     stopped.set(container.id, end)
   }
   // A sandbox takes its containers with it, without any grace: it stays until all of them have had theirs.
   await allOf([...stopped.values()])
   await allOf(observed.sandboxes.map(({ id }) => unlessGone(deps.calls.stopPodSandbox({ podSandboxId: id }, signal))))
+}
+
+/** Of an orphan whose container has a hook: that is run too, within the grace of orphans. */
+function findKeptPod(observed: ObservedPod, container: ObservedContainer): Pod | undefined {
+  return container.keptSpec?.preStop === undefined ? undefined : toKeptPod({ observed, container })
 }
 
 /** Where hooks reach the pod. */
