@@ -27,10 +27,10 @@ function createRuntime(broken?: string): PodStopper & { readonly calls: string[]
   return {
     calls,
     listPodSandbox: () => Promise.resolve({ items: [sandbox('a'), sandbox('b'), sandbox('c'), sandbox('over', 1)] }),
-    listContainers: () => {
-      return Promise.resolve({
-        containers: [container('a1', 'a', '5'), container('a2', 'a'), container('b1', 'b', 'x')],
-      })
+    // As a runtime whose list of everything is too large to be sent.
+    listContainers: ({ filter: { podSandboxId } }) => {
+      const all = [container('a1', 'a', '5'), container('a2', 'a'), container('b1', 'b', 'x')]
+      return Promise.resolve({ containers: all.filter((each) => each.podSandboxId === podSandboxId) })
     },
     stopContainer: ({ containerId, timeout }) => call(`stop ${containerId} ${timeout}`),
     stopPodSandbox: ({ podSandboxId }) => call(`stop ${podSandboxId}`),

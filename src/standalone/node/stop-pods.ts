@@ -3,7 +3,10 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 /** The calls of the runtime that stopping pods needs. */
 export interface PodStopper {
   listPodSandbox(request: object, signal: AbortSignal): Promise<{ readonly items: readonly RuntimeSandbox[] }>
-  listContainers(request: object, signal: AbortSignal): Promise<{ readonly containers: readonly RuntimeContainer[] }>
+  listContainers(
+    request: { filter: { podSandboxId: string } },
+    signal: AbortSignal,
+  ): Promise<{ readonly containers: readonly RuntimeContainer[] }>
   stopContainer(request: { containerId: string; timeout: bigint }, signal: AbortSignal): Promise<unknown>
   stopPodSandbox(request: { podSandboxId: string }, signal: AbortSignal): Promise<unknown>
   removePodSandbox(request: { podSandboxId: string }, signal: AbortSignal): Promise<unknown>
@@ -25,7 +28,6 @@ interface RuntimeSandbox {
 
 interface RuntimeContainer {
   readonly id: string
-  readonly podSandboxId: string
   readonly annotations: Readonly<Record<string, string>>
 }
 
@@ -49,17 +51,13 @@ export async function stopPods(
   uids: ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<StoppedPods> {
-  const [{ items }, { containers }] = await Promise.all([
-    runtime.listPodSandbox({}, signal),
-    runtime.listContainers({}, signal),
-  ])
+  const { items } = await runtime.listPodSandbox({}, signal)
   const waiting = items.filter(({ metadata }) => uids?.has(metadata?.uid ?? '') ?? true)
   const failures: string[] = []
   const worker = async () => {
     for (let pod = waiting.pop(); pod !== undefined; pod = waiting.pop()) {
       const { id, metadata } = pod
-      const own = containers.filter(({ podSandboxId }) => podSandboxId === id)
-      await stopPod(runtime, id, own, signal).catch((error: unknown) => {
+      await stopPod(runtime, id, signal).catch((error: unknown) => {
         if (signal.aborted) throw error
         running.delete(id)
         failures.push(`Cannot stop pod "${metadata?.namespace}/${metadata?.name}": ${errorMessage(error)}`)
@@ -71,12 +69,9 @@ export async function stopPods(
   return { stopped: running.size, failures }
 }
 
-async function stopPod(
-  runtime: PodStopper,
-  podSandboxId: string,
-  containers: readonly RuntimeContainer[],
-  signal: AbortSignal,
-): Promise<void> {
+async function stopPod(runtime: PodStopper, podSandboxId: string, signal: AbortSignal): Promise<void> {
+  // Pod by pod: the list of all containers may be too large to be sent.
+  const { containers } = await runtime.listContainers({ filter: { podSandboxId } }, signal)
   await Promise.all(
     containers.map(({ id, annotations }) => {
       return runtime.stopContainer({ containerId: id, timeout: parseGrace(annotations[GRACE_ANNOTATION]) }, signal)
