@@ -416,6 +416,25 @@ const workloads: readonly Resource[] = [
   }),
 ]
 
+/** Kinds that nothing here acts on. `kubectl apply --prune` lists them, so they are known, and none is taken. */
+const refused: readonly Resource[] = [
+  define('replicationcontrollers', {
+    kind: 'ReplicationController',
+    shortNames: ['rc'],
+    categories: ['all'],
+    isNamespaced: true,
+    hasSchema: false,
+    refusal: 'nothing on this node acts on it; a Deployment or a ReplicaSet does the same',
+  }),
+  define('ingresses.networking.k8s.io', {
+    kind: 'Ingress',
+    shortNames: ['ing'],
+    isNamespaced: true,
+    hasSchema: false,
+    refusal: 'nothing on this node passes HTTP on to services by their names',
+  }),
+]
+
 /** Kinds that are asked and answered, never stored. */
 const reviews: readonly Resource[] = [
   define('selfsubjectreviews.authentication.k8s.io', { kind: 'SelfSubjectReview', verbs: ['create'] }),
@@ -437,7 +456,15 @@ const metrics: readonly Resource[] = [
 ]
 
 /** Every resource of the API; reading this file shows all that is served. */
-export const allResources: readonly Resource[] = [...core, ...reviews, ...workloads, ...rights, ...others, ...metrics]
+export const allResources: readonly Resource[] = [
+  ...core,
+  ...reviews,
+  ...workloads,
+  ...rights,
+  ...others,
+  ...refused,
+  ...metrics,
+]
 
 /** What lies encrypted on the disk. */
 export const SEALED_RESOURCES: readonly string[] = ['secrets']

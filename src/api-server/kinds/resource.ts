@@ -116,6 +116,8 @@ export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject =
   readonly updatesUnconditionally: boolean
   /** Whether a DELETE answers with the object that is gone, as the API server does for some kinds; with a Status otherwise. */
   readonly answersDeleted: boolean
+  /** Why none is ever taken: the kind is only known so that clients which list every kind find it. */
+  readonly refusal?: string
   /** What every answer about it warns of. */
   readonly deprecation?: string
   readonly subresources: readonly Subresource<T>[]

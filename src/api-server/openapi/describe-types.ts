@@ -1,7 +1,7 @@
 import { apiTypes } from '../../model/schema/api-types.ts'
 import type { Field, ScalarName, ValueType } from '../../model/schema/object-type.ts'
 import type { Resource } from '../kinds/resource.ts'
-import { descriptions } from './descriptions.ts'
+import { descriptionOf } from './descriptions/descriptions.ts'
 
 export type SchemaJson = Readonly<Record<string, unknown>>
 
@@ -40,10 +40,9 @@ function addType(schemas: Map<string, SchemaJson>, dialect: Dialect, typeName: s
   schemas.set(typeName, {})
   const fields = [...apiTypes.fieldsOf(typeName)]
   const required = fields.filter(([, field]) => field.isRequired).map(([name]) => name)
-  const own = descriptions[typeName] ?? {}
-  const description = own['']
+  const description = descriptionOf(typeName, '')
   const properties = fields.map(([name, field]) => {
-    const text = own[name] ?? descriptions['*']?.[name]
+    const text = descriptionOf(typeName, name)
     return [name, { ...(text && { description: text }), ...describeField(schemas, dialect, field) }]
   })
   schemas.set(typeName, {
@@ -51,6 +50,7 @@ function addType(schemas: Map<string, SchemaJson>, dialect: Dialect, typeName: s
     type: 'object',
     properties: Object.fromEntries(properties) as SchemaJson,
     ...(required.length > 0 && { required }),
+    ...(apiTypes.isAtomic(typeName) && { 'x-kubernetes-map-type': 'atomic' }),
   })
 }
 
@@ -63,11 +63,20 @@ function describeField(schemas: Map<string, SchemaJson>, dialect: Dialect, field
   return {
     ...describeType(schemas, dialect, type),
     ...(field.default !== undefined && { default: field.default }),
-    ...(type.kind === 'list' &&
-      type.keys.length > 0 && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': type.keys }),
+    ...describeOwnership(field),
     ...(patch?.mergeKey !== undefined && { 'x-kubernetes-patch-merge-key': patch.mergeKey }),
     ...(strategy.length > 0 && { 'x-kubernetes-patch-strategy': strategy.join(',') }),
   }
+}
+
+/** Which parts of a value have owners of their own, for tools that merge as the server does. */
+function describeOwnership({ type, ownership }: Field): SchemaJson {
+  if (type.kind === 'list') {
+    if (type.keys.length > 0) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': type.keys }
+    return { 'x-kubernetes-list-type': ownership.isSet ? 'set' : 'atomic' }
+  }
+  if (ownership.isAtomic === undefined || type.kind === 'scalar') return {}
+  return { 'x-kubernetes-map-type': ownership.isAtomic ? 'atomic' : 'granular' }
 }
 
 function describeType(schemas: Map<string, SchemaJson>, dialect: Dialect, type: ValueType): SchemaJson {

@@ -9,7 +9,8 @@ import type { Dialect, SchemaJson } from './describe-types.ts'
 /** One for each group and version. */
 const groups = [...resourcesByGroup().values()]
   .flatMap((resources) => [...Map.groupBy(resources, ({ version }) => version).values()])
-  .filter((resources) => resources.every(({ hasSchema }) => hasSchema))
+  .map((resources) => resources.filter(({ hasSchema }) => hasSchema))
+  .filter((resources) => resources.length > 0)
 
 const dialect: Dialect = {
   scalars: {

@@ -130,11 +130,11 @@ async function handleResource(
 /** What nothing would act on is not taken. It can still be read and deleted. */
 function refuseIfSwitchedOff({ switchedOff }: ApiDeps, { info, resource }: ResourceRequest): void {
   const part = switchedOff?.get(resource.storage)
-  if (part === undefined || !['create', 'update', 'patch'].includes(info.verb)) return
-  throw forbidden(
-    { group: resource.group, resource: resource.plural, name: info.name },
-    `this node runs without ${part} ("deckhand up --without ${part}"), so nothing would act on it`,
-  )
+  const why =
+    resource.refusal ??
+    (part && `this node runs without ${part} ("deckhand up --without ${part}"), so nothing would act on it`)
+  if (why === undefined || !['create', 'update', 'patch'].includes(info.verb)) return
+  throw forbidden({ group: resource.group, resource: resource.plural, name: info.name }, why)
 }
 
 const REVIEW_GROUPS = ['authentication.k8s.io', 'authorization.k8s.io']

@@ -1,5 +1,7 @@
-/** What `kubectl explain` says, by type and field; a type itself has the empty name, and a star stands for every type. */
-export const descriptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+import type { Descriptions } from './descriptions.ts'
+
+/** What has no file of its own. */
+export const otherDescriptions: Descriptions = {
   '*': {
     apiVersion: 'Group and version of this kind, such as "v1".',
     kind: 'What this object is.',
