@@ -95,6 +95,18 @@ describe('groups of test files', { concurrency: 2 }, () => {
     assert.equal((await run({ one: [MEETING, MEETING] }, false, { ...one, timeoutMs: 500 })).ok, false)
   })
 
+  test('several files in one process, but for the longest; only those that failed have a second try', async () => {
+    const noteProcess = `test('notes its process', () => console.log('process ' + process.pid))`
+    const texts = [noteProcess, noteProcess, `${noteProcess}\n${UNSTEADY}`, noteProcess, noteProcess]
+    const { ok, printed, last } = await run({ one: texts }, true, { processes: 1, filesPerProcess: 3 })
+    assert.deepEqual([ok, last], [true, '6 passed, 0 failed, 0 skipped, 1 UNSTEADY'])
+    const [first, second, ...again] = [...new Set(printed.match(/process \d+/g))]
+    assert.equal(printed.split(`${first}\n`).length - 1, 3)
+    assert.equal(printed.split(`${second}\n`).length - 1, 2)
+    assert.equal(again.length, 1)
+    assert.match(printed, /^UNSTEADY {2}\S+one-2\.test\.ts: failed beside others, passed alone$/m)
+  })
+
   test('a group without a test has failed', async () => {
     const { ok, printed } = await run({ one: [], two: [GOOD] })
     assert.equal(ok, false)

@@ -13,11 +13,11 @@ export interface TestGroup {
   /** So many while a CPU is idle: files that mostly wait leave room for others. */
   readonly mostProcesses?: number
   /**
-   * Many files in each process, for tests that wait for nothing but themselves: most of the time of a small file is the start of its
-   * process. Else each file has its own.
+   * Files in each process, for tests that keep to themselves: most of the time of a small file is the start of its process, and code that
+   * has run is faster. Else each file has its own.
    */
-  readonly shared?: boolean
-  /** Begun before the others, in this order, so that no long file is alone at the end. */
+  readonly filesPerProcess?: number
+  /** Begun before the others, in this order and each in its own process, so that no long file is alone at the end. */
   readonly longest?: readonly string[]
   readonly timeoutMs?: number
   /** A file that fails beside others is run again, alone, before it counts as failed (docs/decisions/0015-unsteady-tests.md). */
@@ -25,7 +25,7 @@ export interface TestGroup {
 }
 
 export const unitTests: readonly TestGroup[] = [
-  { name: 'unit', globs: ['src/**/*.test.ts'], shared: true },
+  { name: 'unit', globs: ['src/**/*.test.ts'], filesPerProcess: 1000 },
   { name: 'tools', globs: ['tools/**/*.test.ts'] },
 ]
 
@@ -98,16 +98,21 @@ export async function countTests(
 
 /** The processes of a group, in the order in which they begin. */
 function toJobs(group: TestGroup): readonly Job[] {
-  const { globs, longest = [], shared = false, processes = 2 } = group
+  const { globs, longest = [], filesPerProcess = 1, processes = 2 } = group
   const files = globs.flatMap((glob) => globSync(glob)).toSorted()
   const missing = longest.filter((file) => !files.includes(file))
   if (missing.length > 0) throw new Error(`Cannot begin with ${missing.join(', ')}: no such test file`)
-  const ordered = [...longest, ...files.filter((file) => !longest.includes(file))]
-  if (!shared) return ordered.map((file) => ({ group, files: [file] }))
-  return Array.from({ length: processes }, (_, number) => ({
-    group,
-    files: ordered.filter((_file, index) => index % processes === number),
-  }))
+  const others = files.filter((file) => !longest.includes(file))
+  const count = filesPerProcess === 1 ? others.length : Math.max(processes, Math.ceil(others.length / filesPerProcess))
+  // Neighbours use the same code; where all processes run at once, each gets its share of every folder, so that all end together.
+  const processOf = (index: number) =>
+    count > processes ? Math.floor((index * count) / others.length) : index % Math.max(count, 1)
+  const shared = Array.from({ length: count }, (_, number) =>
+    others.filter((_file, index) => processOf(index) === number),
+  )
+  return [...longest.map((file) => [file]), ...shared]
+    .filter((own) => own.length > 0)
+    .map((own) => ({ group, files: own }))
 }
 
 /**
@@ -154,13 +159,15 @@ async function runJob(job: Job, print: Print): Promise<Outcome> {
 /** Those that pass when they run again, one after the other and nothing beside them. */
 async function findUnsteady(bad: readonly Outcome[], print: Print): Promise<readonly Outcome[]> {
   // Where much fails, a busy machine is not the cause.
-  if (bad.length > MOST_CONFIRMED || !bad.every(({ group }) => group.confirm === true)) return []
+  const isMuch = sum(bad.map(({ result }) => result.failedFiles.length)) > MOST_CONFIRMED
+  if (isMuch || !bad.every(({ group }) => group.confirm === true)) return []
   const unsteady: Outcome[] = []
   for (const outcome of bad) {
-    const names = outcome.files.join(', ')
+    const files = outcome.result.failedFiles
+    const names = files.join(', ')
     print(`failed beside others, run again alone: ${names}\n`)
-    if (isBad(await runJob(outcome, print))) continue
-    print(`UNSTEADY  ${names}: failed beside others, passed alone\n`)
+    if (isBad(await runJob({ ...outcome, files }, print))) continue
+    for (const file of files) print(`UNSTEADY  ${file}: failed beside others, passed alone\n`)
     unsteady.push(outcome)
   }
   return unsteady

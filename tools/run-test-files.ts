@@ -10,6 +10,8 @@ import type { TestResult } from './result-reporter.ts'
 /** The result of the files of one process. */
 export interface FilesResult {
   readonly files: readonly string[]
+  /** Those with a test that failed; all of them where the process itself did. */
+  readonly failedFiles: readonly string[]
   readonly passed: number
   readonly failed: number
   readonly skipped: number
@@ -40,17 +42,22 @@ export interface Limits {
 }
 
 const DEADLINE_MS = 300_000
+const DEADLINE_PER_FILE_MS = 10_000
 
 /** Runs test files in one process of their own, which must come to its end by itself and have run tests of each file. */
-export async function runTestFiles(files: readonly string[], limits: Limits): Promise<FilesResult> {
-  const ending = await runProcess(files, limits)
+export async function runTestFiles(
+  files: readonly string[],
+  { timeoutMs, deadlineMs = DEADLINE_MS + files.length * DEADLINE_PER_FILE_MS }: Limits,
+): Promise<FilesResult> {
+  const ending = await runProcess(files, { timeoutMs, deadlineMs })
   const count = (outcome: TestResult['outcome']) => ending.results.filter((result) => result.outcome === outcome).length
-  const trouble = findTrouble(files, ending, limits.deadlineMs ?? DEADLINE_MS)
+  const trouble = findTrouble(files, ending, deadlineMs)
   const lines = files.map((file) => toLine(ending, files.length === 1 ? undefined : file, file))
   const last =
     trouble === undefined ? '' : `FAILED  ${files.length === 1 ? files[0] : `${files.length} files`}: ${trouble}\n`
   return {
     files,
+    failedFiles: trouble === undefined ? [] : findFailed(files, ending.results),
     passed: count('pass'),
     failed: count('fail'),
     skipped: count('skip'),
@@ -60,7 +67,7 @@ export async function runTestFiles(files: readonly string[], limits: Limits): Pr
   }
 }
 
-async function runProcess(files: readonly string[], { timeoutMs, deadlineMs = DEADLINE_MS }: Limits): Promise<Ending> {
+async function runProcess(files: readonly string[], { timeoutMs, deadlineMs }: Required<Limits>): Promise<Ending> {
   const scratch = await mkdtemp(join(tmpdir(), 'deckhand-tests-'))
   // A file and no pipe: what a test left behind may hold it open.
   const output = await open(`${scratch}/output`, 'w')
@@ -68,8 +75,9 @@ async function runProcess(files: readonly string[], { timeoutMs, deadlineMs = DE
   const child = spawn(
     process.execPath,
     [
+      '--import=./tools/untracked-promises.ts',
       // node:test loads one file as a program of its own, several as a list.
-      ...(files.length === 1 ? ['--import=./tools/untracked-promises.ts'] : ['--test', '--test-isolation=none']),
+      ...(files.length === 1 ? [] : ['--test', '--test-isolation=none']),
       `--test-timeout=${timeoutMs}`,
       '--test-reporter=./tools/quiet-reporter.ts',
       '--test-reporter-destination=stdout',
@@ -112,6 +120,12 @@ function findTrouble(
   const ran = new Set(results.map(({ file }) => file))
   const idle = files.length === 1 ? files.filter(() => ran.size === 0) : files.filter((file) => !ran.has(file))
   return idle.length === 0 ? undefined : `no test in ${idle.join(', ')}`
+}
+
+/** A test may be written in a file beside the one that runs it; then no file of these has failed more than the others. */
+function findFailed(files: readonly string[], results: readonly TestResult[]): readonly string[] {
+  const failed = new Set(results.flatMap(({ outcome, file }) => (outcome === 'fail' ? [file] : [])))
+  return failed.size > 0 && [...failed].every((file) => files.includes(file)) ? [...failed] : files
 }
 
 /** With the time that the file took, or its tests where it shared the process with others. */

@@ -9,28 +9,33 @@ const groups: readonly TestGroup[] = [
   ...unitTests,
   {
     name: 'component',
-    globs: [
-      'test/component/**/*.test.ts',
-      'test/contract/**/*.test.ts',
-      'test/kernel/**/*.test.ts',
-      'test/bench/**/*.test.ts',
-      'test/faults/faults-page.test.ts',
-    ],
-    // Some of them wait for a runtime, a kernel or a clock.
-    mostProcesses: 4,
+    globs: ['test/component/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/faults/faults-page.test.ts'],
+    // Half of the CPU time of a process for each: they load the same code and run it again and again.
+    filesPerProcess: 15,
     longest: [
       'test/component/leaks.test.ts',
-      'test/contract/docker.test.ts',
       'test/component/etcd/etcd-source.test.ts',
       'test/component/api-server/reflector.test.ts',
-      'test/contract/containerd.test.ts',
       'test/component/stuck-pods.test.ts',
       'test/component/failures.test.ts',
       'test/component/agent-restart.test.ts',
       'test/component/api-server/load.test.ts',
       'test/component/api-server/killed-store.test.ts',
       'test/component/api-server/hostile-requests.test.ts',
+      // It counts files that are open.
+      'test/component/server/hostile-traffic.test.ts',
     ],
+    // Some of them wait for a clock.
+    mostProcesses: 4,
+    timeoutMs: 240_000,
+    confirm: true,
+  },
+  {
+    name: 'kernel',
+    globs: ['test/contract/**/*.test.ts', 'test/kernel/**/*.test.ts'],
+    // They wait for a runtime or the kernel.
+    mostProcesses: 4,
+    longest: ['test/contract/docker.test.ts', 'test/contract/containerd.test.ts'],
     timeoutMs: 240_000,
     confirm: true,
   },

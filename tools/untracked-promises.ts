@@ -1,5 +1,5 @@
 /**
- * Loaded before a test file that has a process of its own. node:test follows every promise of a test with an async hook, to know which test an
+ * Loaded before test files. node:test follows every promise of a test with an async hook, to know which test an
  * uncaught error belongs to: a quarter of the CPU time of tests that do much. Here it follows its tests alone, so such an error fails the file.
  */
 import { createHook } from 'node:async_hooks'
