@@ -180,11 +180,11 @@ export class StandaloneNode implements AsyncDisposable {
     return (await this.get<{ readonly items: readonly Pod[] }>('/api/v1/pods'))?.items ?? []
   }
 
+  /** The Node, as soon as the agent has registered: on a busy machine that is after the node is up. */
   async node(): Promise<Node> {
-    const list = await this.get<{ readonly items: readonly Node[] }>('/api/v1/nodes')
-    const [node] = list?.items ?? []
-    if (node === undefined) throw new Error('Cannot read the node: the API has none')
-    return node
+    return await this.waitFor('the Node', async () => {
+      return (await this.get<{ readonly items: readonly Node[] }>('/api/v1/nodes'))?.items[0]
+    })
   }
 
   /** The events about an object, by its name. */
