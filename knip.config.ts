@@ -40,6 +40,7 @@ const config: KnipConfig = {
     'kubectl',
     'mkfifo',
     'nsenter',
+    'setpriv',
     'unshare',
   ],
 }

@@ -1,5 +1,5 @@
 // Installs what a command needs: npm packages by "npm ci", Debian packages by apt-get, built programs. Plain JavaScript, because it runs on the
-// machine's own Node, before ours is there. Usage: node tools/setup.mjs runtime|check|test
+// machine's own Node, before ours is there. Usage: node tools/setup.mjs runtime|check|test|vm
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -29,8 +29,23 @@ const testPackages = {
   'kubernetes-client': 'kubectl',
   'util-linux': 'nsenter',
 }
-const needed = { check: {}, runtime: runtimePackages, test: { ...runtimePackages, ...testPackages } }[purpose]
-if (needed === undefined) fail(`Unknown purpose "${purpose}": expected runtime, check or test`)
+// What virtual machines are made and run with.
+const machinePackages = {
+  e2fsprogs: 'mkfs.ext4',
+  mmdebstrap: 'mmdebstrap',
+  'openssh-client': 'ssh',
+  'qemu-utils': 'qemu-img',
+  'util-linux': 'setpriv',
+}
+const purposes = {
+  check: {},
+  runtime: runtimePackages,
+  test: { ...runtimePackages, ...testPackages },
+  vm: { ...machinePackages, 'qemu-system-x86': 'qemu-system-x86_64' },
+}
+const commands = { test: 'test', vm: 'run test:vm' }
+const needed = purposes[purpose]
+if (needed === undefined) fail(`Unknown purpose "${purpose}": expected ${Object.keys(purposes).join(', ')}`)
 
 installNpmPackages()
 installDebianPackages()
@@ -90,7 +105,7 @@ function installDebianPackages() {
     const packages = missing.length === 0 ? '' : `\nMissing Debian packages: apt-get install ${missing.join(' ')}`
     if (purpose === 'check') return
     fail(
-      `This needs root: containers, cgroups and mounts are the kernel's.${packages}\nRun it again as root (sudo npm ${purpose === 'test' ? 'test' : 'start'}).`,
+      `This needs root: containers, cgroups and mounts are the kernel's.${packages}\nRun it again as root (sudo npm ${commands[purpose] ?? 'start'}).`,
     )
   }
   if (!isThere('apt-get'))

@@ -131,6 +131,6 @@ describe('setup', () => {
 
   test('refuses a purpose that it does not know', (t) => {
     const { status, stderr } = setUp(t, 'party', { userId: 0 })
-    assert.deepEqual([status, stderr], [1, 'setup: Unknown purpose "party": expected runtime, check or test\n'])
+    assert.deepEqual([status, stderr], [1, 'setup: Unknown purpose "party": expected check, runtime, test, vm\n'])
   })
 })

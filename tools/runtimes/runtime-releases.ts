@@ -38,7 +38,7 @@ const programs = ['containerd', 'containerd-shim-runc-v2', 'ctr', ...relinked]
 const FORM = 2
 
 /** Where fetched releases are kept, for all checkouts of this user. */
-function cacheFolder(): string {
+export function cacheFolder(): string {
   return process.env['DECKHAND_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'deckhand')
 }
 

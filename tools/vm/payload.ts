@@ -1,0 +1,93 @@
+/** The disk that brings what is tested into a machine: the package as npm would install it, Node, images, and the sources for tests that need them. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createNodeImages } from '../../src/standalone/images/node-images.ts'
+import { createOciArchive } from '../../src/standalone/images/oci-archive.ts'
+import { disks } from './image-files.ts'
+import { makeDisk } from './vm-image.ts'
+import type { VmImage } from './vm-image.ts'
+import { vmHardware } from './vm-releases.ts'
+
+interface PayloadRequest {
+  /** Of the checkout. */
+  readonly root: string
+  readonly image: VmImage
+  /** For the disk; removed by the caller. */
+  readonly folder: string
+  readonly signal: AbortSignal
+}
+
+interface Lock {
+  readonly packages: Readonly<
+    Record<string, { readonly version?: string; readonly dependencies?: Readonly<Record<string, string>> }>
+  >
+}
+
+// What the sources and those of their tests that run on a machine import.
+const importedPackages = [
+  '@bufbuild/protobuf',
+  '@grpc/grpc-js',
+  '@peculiar/x509',
+  'fast-check',
+  'prom-client',
+  'reflect-metadata',
+  'yaml',
+]
+const GIBIBYTES = 2
+
+/** The path of the disk. */
+export async function makePayload(request: PayloadRequest): Promise<string> {
+  const { root, folder, image, signal } = request
+  const tree = join(folder, 'payload')
+  const file = join(folder, 'payload.img')
+  try {
+    // "files" of package.json, which is what a user gets from npm.
+    const installed = join(tree, 'node_modules/deckhand')
+    for (const name of ['bin', 'dist', 'docs', 'package.json'])
+      cpSync(join(root, name), join(installed, name), { recursive: true })
+    rmSync(join(installed, 'dist/compiled'), { recursive: true, force: true })
+    const node = `node_modules/node-linux-${vmHardware.node}`
+    cpSync(join(root, node), join(tree, node), { recursive: true })
+    copySources(root, join(tree, 'checkout'))
+    symlinkSync(`../../${node}`, join(tree, 'checkout', node))
+    mkdirSync(join(tree, 'images'))
+    writeFileSync(join(tree, 'images/node.tar'), createImages(image))
+    await makeDisk({ file, gibibytes: GIBIBYTES, label: disks.payload, tree, signal })
+    return file
+  } finally {
+    rmSync(tree, { recursive: true, force: true })
+  }
+}
+
+function copySources(root: string, target: string): void {
+  for (const name of ['bin', 'src', 'test', 'tools', 'package.json'])
+    cpSync(join(root, name), join(target, name), { recursive: true })
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
+  for (const name of withDependencies(lock, importedPackages))
+    cpSync(join(root, 'node_modules', name), join(target, 'node_modules', name), { recursive: true })
+}
+
+/** These packages and all that they need; one of a name is enough, since npm puts the common version at the top. */
+export function withDependencies({ packages }: Lock, names: readonly string[]): readonly string[] {
+  const found = new Set<string>()
+  const open = [...names]
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue
+    found.add(name)
+    open.push(...Object.keys(packages[`node_modules/${name}`]?.dependencies ?? {}))
+  }
+  return [...found]
+}
+
+function createImages({ programs }: VmImage): Buffer {
+  const { stdout } = spawnSync(programs.busybox, ['--list'], { encoding: 'utf8' })
+  const images = createNodeImages({
+    catatonit: readFileSync(programs.catatonit),
+    busybox: readFileSync(programs.busybox),
+    applets: stdout.split('\n').filter((applet) => applet !== ''),
+    // No check fetches anything.
+    hasWgetTimeout: true,
+  })
+  return createOciArchive(images, vmHardware.architecture)
+}
