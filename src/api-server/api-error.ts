@@ -190,8 +190,8 @@ export function invalid(
   violations: readonly Violation[],
 ): ApiError {
   const { group, kind, name } = object
-  const causes = violations.slice(0, MAX_CAUSES).map(({ path, rule }) => ({
-    reason: CAUSES.find(([begin]) => rule.startsWith(begin))?.[1] ?? 'FieldValueInvalid',
+  const causes = violations.slice(0, MAX_CAUSES).map(({ path, rule, reason }) => ({
+    reason: reason ?? CAUSES.find(([begin]) => rule.startsWith(begin))?.[1] ?? 'FieldValueInvalid',
     message: rule,
     field: path.toString(),
   }))

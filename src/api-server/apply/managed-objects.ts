@@ -1,7 +1,7 @@
 import type { ManagedFieldsEntry } from '../../model/generated/core-v1.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import { normalizeElement } from './list-items.ts'
+import { ItemProblem, normalizeElement } from './list-items.ts'
 import { decodeOwners, encodeOwners } from './managed-fields.ts'
 import type { FieldOwners } from './managed-fields.ts'
 import { emptyObject, toDocument, trackedPathOf } from './tracked-path.ts'
@@ -14,7 +14,10 @@ type Entries = readonly ManagedFieldsEntry[] | undefined
 export function fieldsOfNew(resource: Resource, sent: ApiObject, writer: FieldWriter): Entries {
   const owners = baseOwners(sent.metadata.managedFields, undefined)
   const objects = { before: emptyObject(resource), after: toDocument(sent) }
-  return encodeOwners(trackUpdate(trackedPathOf(resource, ''), owners, objects, writer))
+  return unlessMalformed(
+    () => encodeOwners(trackUpdate(trackedPathOf(resource, ''), owners, objects, writer)),
+    undefined,
+  )
 }
 
 /** Those of an object that a request changes. One that has none gets none, until it is applied for the first time. */
@@ -29,7 +32,20 @@ export function fieldsOfChanged(
   const owners = baseOwners(asked, before.metadata.managedFields)
   if (owners.size === 0) return undefined
   const objects = { before: toDocument(before), after: toDocument(sent) }
-  return encodeOwners(trackUpdate(trackedPathOf(resource, subresource), owners, objects, writer))
+  return unlessMalformed(
+    () => encodeOwners(trackUpdate(trackedPathOf(resource, subresource), owners, objects, writer)),
+    before.metadata.managedFields,
+  )
+}
+
+/** Items that cannot be told apart are for the rules of the kind to refuse; nobody is found to own them. */
+function unlessMalformed(track: () => Entries, otherwise: Entries): Entries {
+  try {
+    return track()
+  } catch (error) {
+    if (error instanceof ItemProblem) return otherwise
+    throw error
+  }
 }
 
 /** The owners that a request says there are, else those of the live object; an empty list, or an empty entry, says that there are none. */

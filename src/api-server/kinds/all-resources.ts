@@ -1,6 +1,7 @@
 import { dnsLabel, dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
 import type { NameRule } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
+import { definitionRules } from '../custom-resources/definition-rules.ts'
 import { bindingColumns, nameAndCreated } from '../rbac/role-columns.ts'
 import { clusterRoleBindingRules, clusterRoleRules, roleBindingRules, roleRules } from '../rbac/role-validation.ts'
 import { metricsDefinition } from '../metrics/metrics-resources.ts'
@@ -200,6 +201,15 @@ const core: readonly Resource[] = [
 ]
 
 const others: readonly Resource[] = [
+  define('customresourcedefinitions.apiextensions.k8s.io', {
+    kind: 'CustomResourceDefinition',
+    shortNames: ['crd', 'crds'],
+    categories: ['api-extensions'],
+    hasGeneration: true,
+    subresources: [status],
+    columns: nameAndCreated,
+    rules: definitionRules(() => allResources),
+  }),
   define('certificatesigningrequests.certificates.k8s.io', {
     kind: 'CertificateSigningRequest',
     nameRule: pathSegment,

@@ -1,6 +1,7 @@
 import type { NameRule, Violation } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
 import type { ServiceRange } from './rules/services/service-range.ts'
+import type { Schema } from '../custom-resources/schema.ts'
 import type { ObjectReader } from './object-reader.ts'
 import type { TableColumns } from './table-columns.ts'
 import type { Int64 } from '../../model/generated/core-v1.ts'
@@ -46,6 +47,8 @@ export interface ResourceRules<T extends ApiObject = ApiObject> {
   /** What holds for new objects only. */
   readonly validateCreate?: (object: T) => readonly Violation[]
   readonly validateUpdate?: (object: T, before: T) => readonly Violation[]
+  /** Whether validateUpdate alone judges a changed object, by what is different. */
+  readonly judgesChanges?: boolean
   readonly validateStatus?: (object: T, before: T) => readonly Violation[]
 }
 
@@ -55,6 +58,8 @@ export interface ExpectedType<N extends string = string> {
   readonly version: string
   readonly kind: string
   readonly typeName: N
+  /** For a kind that a definition describes: the schema of its objects. */
+  readonly schema?: Schema
 }
 
 /** A path below an object that is not the object itself. */
@@ -94,6 +99,8 @@ export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject =
   readonly categories: readonly string[]
   readonly isNamespaced: boolean
   readonly verbs: readonly string[]
+  /** What a list of them is called; their kind with "List" behind it when absent. */
+  readonly listKind?: string
   /** Whether there is a schema: what is only read and never sent needs none. */
   readonly hasSchema: boolean
   /** The name that it is stored under; two groups may share one. */
@@ -110,6 +117,8 @@ export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject =
   readonly hasGeneration: boolean
   /** Whether it counts those of annotations too. */
   readonly countsAnnotations: boolean
+  /** Whether it counts those of all fields but the metadata and the status. */
+  readonly countsAllFields?: boolean
   /** Whether a PUT creates an object that does not exist. */
   readonly createsOnUpdate: boolean
   /** Whether a PUT without a version overwrites any version. */

@@ -27,6 +27,7 @@ interface StoredTypes {
   readonly 'clustertrustbundles.certificates.k8s.io': groups.ClusterTrustBundle
   readonly 'controllerrevisions.apps': groups.ControllerRevision
   readonly 'cronjobs.batch': groups.CronJob
+  readonly 'customresourcedefinitions.apiextensions.k8s.io': groups.CustomResourceDefinition
   readonly 'csidrivers.storage.k8s.io': groups.CSIDriver
   readonly 'csinodes.storage.k8s.io': groups.CSINode
   readonly 'daemonsets.apps': groups.DaemonSet

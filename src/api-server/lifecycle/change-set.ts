@@ -1,4 +1,5 @@
 import { asStored, createObjectReader } from '../kinds/object-reader.ts'
+import type { ResourceTable } from '../custom-resources/resource-table.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestUser, Resource, RequestContext } from '../kinds/resource.ts'
 import type { ServiceRange } from '../kinds/rules/services/service-range.ts'
@@ -19,6 +20,8 @@ export interface ChangeInfo {
   readonly fieldManager?: string | undefined
   /** Where services get their addresses from. */
   readonly serviceRanges: readonly ServiceRange[]
+  /** All resources that there are. */
+  readonly resources: ResourceTable
   readonly newUid: () => string
   /** The end of a name that the server makes up. */
   readonly nameSuffix: () => string
@@ -62,7 +65,7 @@ export class ChangeSet {
   }
 
   get requestContext(): RequestContext {
-    const { now, newUid: _, fieldManager: _manager, ...info } = this.info
+    const { now, newUid: _, fieldManager: _manager, resources: _resources, ...info } = this.info
     return { ...info, now: toApiTime(now), objects: this.objects }
   }
 

@@ -1,6 +1,7 @@
 import type { DeleteOptions } from '../../model/generated/core-v1.ts'
 import { sameValue } from '../../base/document/same-value.ts'
 import { conflict, forbidden } from '../api-error.ts'
+import { markTerminating } from '../custom-resources/compute-definition-status.ts'
 import { asStored } from '../kinds/object-reader.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
@@ -31,6 +32,9 @@ export function deleteObject(
   const before = stored.object
   checkPreconditions(resource, before, options)
   if (resource.storage === 'namespaces') return deleteNamespace(changes, resource, asStored('namespaces', before))
+  if (resource.storage === 'customresourcedefinitions.apiextensions.k8s.io') {
+    return deleteDefinition(changes, asStored(resource.storage, before))
+  }
   if (isSystemClass(resource, before)) {
     const why = 'this is a system priority class and cannot be deleted'
     throw forbidden(namedIn(resource, before.metadata.name ?? ''), why)
@@ -97,6 +101,17 @@ function checkPreconditions(resource: Resource, object: ApiObject, { preconditio
       `Precondition failed: ResourceVersion in precondition: ${wanted}, ResourceVersion in object meta: ${resourceVersion}`,
     )
   }
+}
+
+/** A definition is removed with all of its objects; it stays, terminating, until the last of them is gone. */
+function deleteDefinition(
+  changes: ChangeSet,
+  before: ObjectIn<'customresourcedefinitions.apiextensions.k8s.io'>,
+): ApiObject {
+  if (before.metadata.deletionTimestamp !== undefined) return before
+  const resource = 'customresourcedefinitions.apiextensions.k8s.io'
+  const key = { resource, namespace: '', name: before.metadata.name ?? '' } as const
+  return changes.put(key, markTerminating(before, toApiTime(changes.info.now)))
 }
 
 /** A namespace is removed with everything in it; it stays, terminating, until it is empty. */

@@ -1,4 +1,4 @@
-import { allResources } from '../kinds/all-resources.ts'
+import type { Resource } from '../kinds/resource.ts'
 import { NAMESPACE_FINALIZER } from '../kinds/rules/namespace-rules.ts'
 import type { StoreKey } from '../store/api-object.ts'
 import type { Change, ChangeSet } from './change-set.ts'
@@ -7,10 +7,16 @@ import { toApiTime } from '../../model/text/api-time.ts'
 
 const DEFAULT_ACCOUNT = 'default'
 
-const contained = allResources.filter(
-  ({ isNamespaced, convert, hasSchema, verbs }) =>
-    isNamespaced && convert === undefined && hasSchema && verbs.includes('list'),
-)
+/** What can be in a namespace, each under the name that it is stored by. */
+function containedIn({ info: { resources } }: ChangeSet): readonly Resource[] {
+  return resources.all.filter(
+    (resource) =>
+      resource.isNamespaced &&
+      resource.hasSchema &&
+      resource.verbs.includes('list') &&
+      resources.ofStorage(resource.storage) === resource,
+  )
+}
 
 /** A new namespace gets an account for pods that name none; a deleted one goes with the last of what is in it. */
 export function followNamespaces(changes: ChangeSet, { key, before, after }: Change): void {
@@ -23,7 +29,7 @@ export function followNamespaces(changes: ChangeSet, { key, before, after }: Cha
   if (before === undefined) createDefaultAccount(changes, key.name)
   if (after.metadata.deletionTimestamp === undefined) return
   if (before?.metadata.deletionTimestamp !== undefined) return finishNamespace(changes, key.name)
-  for (const resource of contained) {
+  for (const resource of containedIn(changes)) {
     for (const stored of changes.view.list({ resource: resource.storage, namespace: key.name })) {
       deleteObject(changes, resource, stored, {})
     }
@@ -38,7 +44,9 @@ function finishNamespace(changes: ChangeSet, name: string): void {
   const { finalizers = [] } = namespace.spec ?? {}
   // Our own finalizer waits until the namespace is empty; a client that removed it does not want to wait.
   if (finalizers.length === 0) return void changes.remove(key)
-  const isEmpty = contained.every(({ storage }) => changes.view.count({ resource: storage, namespace: name }) === 0)
+  const isEmpty = containedIn(changes).every(
+    ({ storage }) => changes.view.count({ resource: storage, namespace: name }) === 0,
+  )
   if (!isEmpty) return
   const others = finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER)
   if (others.length === 0) return void changes.remove(key)

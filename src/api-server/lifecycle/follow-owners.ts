@@ -1,6 +1,5 @@
 import { sameValue } from '../../base/document/same-value.ts'
 import type { DeleteOptions, OwnerReference } from '../../model/generated/core-v1.ts'
-import { allResources, resourceOfStorage } from '../kinds/all-resources.ts'
 import type { ApiObject, StoreKey } from '../store/api-object.ts'
 import { removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
@@ -40,7 +39,7 @@ function policyOf({ metadata }: ApiObject): string | undefined {
 /** Deletes an object whose owners are all gone or wait for it to go; one that has others loses the references to those. */
 function collect(changes: ChangeSet, key: StoreKey, options: DeleteOptions = {}): void {
   const stored = changes.get(key)
-  const resource = resourceOfStorage(key.resource)
+  const resource = changes.info.resources.ofStorage(key.resource)
   if (stored === undefined || resource === undefined) return
   const { ownerReferences = [], deletionTimestamp, uid = '' } = stored.object.metadata
   const states = ownerReferences.map((reference) => ({ reference, state: stateOf(changes, reference, key.namespace) }))
@@ -54,7 +53,7 @@ function collect(changes: ChangeSet, key: StoreKey, options: DeleteOptions = {})
 
 /** Whether an owner holds what it owns, waits for it to go, or is gone itself. One of an unknown kind holds: others may know it. */
 function stateOf(changes: ChangeSet, reference: OwnerReference, namespace: string): 'solid' | 'waiting' | 'gone' {
-  const key = keyOfOwner(reference, namespace)
+  const key = keyOfOwner(changes, reference, namespace)
   if (key === undefined) return 'solid'
   const owner = changes.get(key)?.object
   if (owner?.metadata.uid !== reference.uid) return 'gone'
@@ -69,7 +68,7 @@ function disown(changes: ChangeSet, owned: { key: StoreKey; object: ApiObject },
 
 /** Lets an owner go that waited for the last of its own. */
 function releaseOwner(changes: ChangeSet, reference: OwnerReference, namespace: string): void {
-  const key = keyOfOwner(reference, namespace)
+  const key = keyOfOwner(changes, reference, namespace)
   if (key === undefined) return
   const owner = changes.get(key)?.object
   if (owner?.metadata.uid !== reference.uid || countBlockers(changes, reference.uid) > 0) return
@@ -77,9 +76,15 @@ function releaseOwner(changes: ChangeSet, reference: OwnerReference, namespace: 
 }
 
 /** Where an owner is stored; an owner is in the namespace of what it owns, or in none. */
-function keyOfOwner({ apiVersion, kind, name }: OwnerReference, namespace: string): StoreKey | undefined {
+function keyOfOwner(
+  { info: { resources } }: ChangeSet,
+  { apiVersion, kind, name }: OwnerReference,
+  namespace: string,
+): StoreKey | undefined {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
-  const resource = allResources.find((each) => each.group === group && each.kind === kind && each.convert === undefined)
+  const resource = resources.all.find(
+    (each) => each.group === group && each.kind === kind && resources.ofStorage(each.storage) === each,
+  )
   // What belongs to no namespace cannot have an owner in one: it is not collected.
   if (resource === undefined || (resource.isNamespaced && namespace === '')) return undefined
   return { resource: resource.storage, namespace: resource.isNamespaced ? namespace : '', name }

@@ -2,6 +2,7 @@ import type { Change, ChangeSet } from './change-set.ts'
 import { followNamespaces } from './follow-namespaces.ts'
 import { followApiService } from './api-service.ts'
 import { followOwners } from './follow-owners.ts'
+import { followDefinitions } from '../custom-resources/follow-definitions.ts'
 import { followClusterRoles } from '../rbac/follow-cluster-roles.ts'
 import { followVolumes } from './follow-volumes.ts'
 
@@ -12,6 +13,7 @@ const followers: readonly ((changes: ChangeSet, change: Change) => void)[] = [
   followOwners,
   followVolumes,
   followClusterRoles,
+  followDefinitions,
 ]
 
 /** Does all that follows from the changes so far, and from what that changes in turn. */

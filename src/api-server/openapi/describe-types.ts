@@ -1,6 +1,7 @@
 import { apiTypes } from '../../model/schema/api-types.ts'
 import type { Field, ScalarName, ValueType } from '../../model/schema/object-type.ts'
 import type { Resource } from '../kinds/resource.ts'
+import { describeCustom } from './describe-custom.ts'
 import { descriptionOf } from './descriptions/descriptions.ts'
 
 export type SchemaJson = Readonly<Record<string, unknown>>
@@ -26,7 +27,13 @@ export const COMMON_SCALARS = {
 /** The schemas of resources and of all types that they reach, by name. */
 export function describeTypes(resources: readonly Resource[], dialect: Dialect): Readonly<Record<string, SchemaJson>> {
   const schemas = new Map<string, SchemaJson>()
-  for (const { typeName, group, version, kind } of resources) {
+  for (const resource of resources) {
+    const { typeName, group, version, kind } = resource
+    if (resource.schema !== undefined) {
+      addType(schemas, dialect, 'ObjectMeta')
+      schemas.set(typeName, describeCustom(resource, dialect.reference('ObjectMeta')))
+      continue
+    }
     addType(schemas, dialect, typeName)
     const schema = schemas.get(typeName)
     schemas.set(typeName, { ...schema, 'x-kubernetes-group-version-kind': [{ group, version, kind }] })

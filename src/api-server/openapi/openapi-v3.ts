@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Resource } from '../kinds/resource.ts'
-import { apiVersionOf, resourcesByGroup } from '../rest/present.ts'
+import { apiVersionOf } from '../rest/present.ts'
 import { listOperations, marksOf, toPaths } from './describe-paths.ts'
 import type { Operation } from './describe-paths.ts'
 import { COMMON_SCALARS, describeTypes } from './describe-types.ts'
 import type { Dialect, SchemaJson } from './describe-types.ts'
 
 /** One for each group and version. */
-const groups = [...resourcesByGroup().values()]
-  .flatMap((resources) => [...Map.groupBy(resources, ({ version }) => version).values()])
-  .map((resources) => resources.filter(({ hasSchema }) => hasSchema))
-  .filter((resources) => resources.length > 0)
+function groupsOf(all: readonly Resource[]): readonly (readonly Resource[])[] {
+  return [...Map.groupBy(all, (resource) => `${resource.group}/${resource.version}`).values()]
+    .map((resources) => resources.filter(({ hasSchema }) => hasSchema))
+    .filter((resources) => resources.length > 0)
+}
 
 const dialect: Dialect = {
   scalars: {
@@ -25,16 +26,18 @@ const dialect: Dialect = {
 export class OpenApiV3 {
   readonly #version: string
   readonly #documents = new Map<string, string>()
+  /** Those that definitions describe, as long as their resources are the same. */
+  readonly #custom = new WeakMap<Resource, string>()
 
   constructor(version: string) {
     this.#version = version
   }
 
   /** GET /openapi/v3. */
-  index(): object {
-    const paths = groups.map((resources) => {
+  index(all: readonly Resource[]): object {
+    const paths = groupsOf(all).map((resources) => {
       const path = pathOf(resources)
-      const document = this.document(path) ?? ''
+      const document = this.#textOf(resources)
       const hash = createHash('sha256').update(document).digest('hex').slice(0, 32)
       return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
     })
@@ -42,10 +45,17 @@ export class OpenApiV3 {
   }
 
   /** GET /openapi/v3/PATH; undefined when there is no such group. */
-  document(path: string): string | undefined {
-    const found = groups.find((resources) => pathOf(resources) === path)
-    if (found === undefined) return undefined
-    return this.#documents.getOrInsertComputed(path, () => JSON.stringify(this.#describe(found)))
+  document(path: string, all: readonly Resource[]): string | undefined {
+    const found = groupsOf(all).find((resources) => pathOf(resources) === path)
+    return found && this.#textOf(found)
+  }
+
+  #textOf(resources: readonly Resource[]): string {
+    const describe = () => JSON.stringify(this.#describe(resources))
+    const [first] = resources
+    if (first?.schema === undefined) return this.#documents.getOrInsertComputed(pathOf(resources), describe)
+    // Several definitions share a group; what one alone has can be kept.
+    return resources.length > 1 ? describe() : this.#custom.getOrInsertComputed(first, describe)
   }
 
   #describe(resources: readonly Resource[]): SchemaJson {

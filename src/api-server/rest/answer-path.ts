@@ -1,6 +1,6 @@
 import { formatMetrics } from '../../base/telemetry/format-metrics.ts'
 import { methodNotAllowed, pathNotFound } from '../api-error.ts'
-import { allResources, resourceOfStorage } from '../kinds/all-resources.ts'
+import type { ResourceTable } from '../custom-resources/resource-table.ts'
 import { ASKED_V2_TYPE, OPENAPI_V2_TYPE } from '../openapi/encode-openapi-v2.ts'
 import type { OpenApi } from '../openapi/openapi.ts'
 import { prefers, wantsAggregatedDiscovery } from './accept.ts'
@@ -37,20 +37,21 @@ function findAnswer(
   request: ApiRequest,
   path: string,
 ): ApiResponse | undefined {
+  const { resources } = deps
   const json = (value: object | undefined) => (value === undefined ? undefined : jsonResponse(200, value))
   const [, root = '', second = '', third, ...more] = path.split('/')
   switch (root) {
     case 'api':
     case 'apis':
-      if (path === `/${root}`) return discoveryRoot(request, root === 'api')
-      if (root === 'api') return third === undefined ? json(resourceList('', second)) : undefined
+      if (path === `/${root}`) return discoveryRoot(resources, request, root === 'api')
+      if (root === 'api') return third === undefined ? json(resourceList(resources, '', second)) : undefined
       if (more.length > 0) return undefined
-      return json(third === undefined ? groupOf(second) : resourceList(second, third))
+      return json(third === undefined ? groupOf(resources, second) : resourceList(resources, second, third))
     case 'openapi': {
       if (path === '/openapi/v2') return answerV2(openApi, request)
-      if (path === '/openapi/v3') return json(openApi.v3.index())
+      if (path === '/openapi/v3') return json(openApi.v3.index(resources.all))
       const document = path.startsWith('/openapi/v3/')
-        ? openApi.v3.document(path.slice('/openapi/v3/'.length))
+        ? openApi.v3.document(path.slice('/openapi/v3/'.length), resources.all)
         : undefined
       return document === undefined ? undefined : textResponse(200, document)
     }
@@ -77,9 +78,9 @@ function answerHealth(root: string, path: string, isVerbose: boolean): ApiRespon
   return plain([...CHECKS.map((check) => `[+]${check} ok`), `${root} check passed`, ''].join('\n'))
 }
 
-function answerMetrics({ store }: ApiDeps, counts: RequestCounts): ApiResponse {
-  const objects = allResources
-    .filter((resource) => resourceOfStorage(resource.storage) === resource)
+function answerMetrics({ store, resources }: ApiDeps, counts: RequestCounts): ApiResponse {
+  const objects = resources.all
+    .filter((resource) => resources.ofStorage(resource.storage) === resource)
     .map(({ group, plural, storage }) => ({
       name: 'apiserver_resource_objects',
       labels: { group, resource: plural },
@@ -101,11 +102,11 @@ async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes)
 }
 
-function discoveryRoot(request: ApiRequest, isCore: boolean): ApiResponse {
+function discoveryRoot(resources: ResourceTable, request: ApiRequest, isCore: boolean): ApiResponse {
   if (!wantsAggregatedDiscovery(request.headers['accept']))
-    return jsonResponse(200, isCore ? legacyVersions() : groupList())
+    return jsonResponse(200, isCore ? legacyVersions(resources) : groupList(resources))
   const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-  const answer = jsonResponse(200, aggregatedDiscovery(isCore))
+  const answer = jsonResponse(200, aggregatedDiscovery(resources, isCore))
   return { ...answer, headers: { ...answer.headers, 'content-type': type, vary: 'Accept' } }
 }
 

@@ -4,6 +4,7 @@ import { unsupportedOption } from '../api-error.ts'
 import type { Decision } from '../auth/decision.ts'
 import type { RequestAttributes } from '../auth/request-attributes.ts'
 import type { Backends } from '../backends/create-backends.ts'
+import type { ResourceTable } from '../custom-resources/resource-table.ts'
 import { ChangeSet } from '../lifecycle/change-set.ts'
 import type { Change, ChangeInfo } from '../lifecycle/change-set.ts'
 import { settleChanges } from '../lifecycle/settle-changes.ts'
@@ -20,6 +21,8 @@ export interface ApiDeps {
   readonly store: ApiStore
   readonly clock: Clock
   readonly log: Logger
+  /** All resources that there are. */
+  readonly resources: ResourceTable
   /** The node that pods without one are bound to at once; undefined where a scheduler does that. */
   readonly nodeName: string | undefined
   /** Where services get their addresses from. */
@@ -67,7 +70,7 @@ class DryRun extends Error {
 }
 
 export function changeInfo(
-  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'serviceRanges' | 'newUid' | 'random'>,
+  deps: Pick<ApiDeps, 'clock' | 'nodeName' | 'resources' | 'serviceRanges' | 'newUid' | 'random'>,
   user: RequestUser,
   fieldManager?: string,
 ): ChangeInfo {
@@ -76,8 +79,8 @@ export function changeInfo(
       { length: SUFFIX_LENGTH },
       () => SUFFIX_CHARACTERS[Math.floor(deps.random() * SUFFIX_CHARACTERS.length)],
     ).join('')
-  const { clock, nodeName, serviceRanges, newUid } = deps
-  return { now: clock.now(), nodeName, serviceRanges, user, fieldManager, newUid, nameSuffix }
+  const { clock, nodeName, serviceRanges, resources, newUid } = deps
+  return { now: clock.now(), nodeName, serviceRanges, resources, user, fieldManager, newUid, nameSuffix }
 }
 
 /**

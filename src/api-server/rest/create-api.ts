@@ -1,5 +1,5 @@
 import { ApiError, forbidden, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
-import { findResource } from '../kinds/all-resources.ts'
+import type { Resource } from '../kinds/resource.ts'
 import { StoreFullError } from '../store/store-errors.ts'
 import { METRICS_GROUP } from '../metrics/metrics-resources.ts'
 import { metricsVerb } from '../metrics/metrics-verbs.ts'
@@ -42,12 +42,12 @@ export function createApi(deps: ApiDeps): Api {
         if (!info.isResource) return answerPath(deps, parts, request, info)
         const answer = await handleResource(deps, request, info, signal)
         parts.counts.count(info, answer.status)
-        return withDeprecation(info, answer)
+        return withDeprecation(deps, info, answer)
       } catch (error) {
         const response = toErrorResponse(deps, request, error)
         if (info?.isResource !== true) return response
         parts.counts.count(info, response.status)
-        return withDeprecation(info, response)
+        return withDeprecation(deps, info, response)
       }
     },
   }
@@ -61,8 +61,12 @@ async function answerBackup({ store }: ApiDeps, { method }: ApiRequest): Promise
 }
 
 /** Whatever comes of a request about a kind that is on its way out, the client gets to know that. */
-function withDeprecation({ group, version, resource }: RequestInfo, answer: ApiResponse): ApiResponse {
-  const warning = findResource(group, version, resource)?.deprecation
+function withDeprecation(
+  { resources }: ApiDeps,
+  { group, version, resource }: RequestInfo,
+  answer: ApiResponse,
+): ApiResponse {
+  const warning = resources.find(group, version, resource)?.deprecation
   if (warning === undefined) return answer
   const { warning: others = [] } = answer.headers
   return { ...answer, headers: { ...answer.headers, warning: [...toWarnings([warning]), ...[others].flat()] } }
@@ -90,7 +94,7 @@ async function handleResource(
   info: RequestInfo,
   signal: AbortSignal,
 ): Promise<ApiResponse> {
-  const resource = findResource(info.group, info.version, info.resource)
+  const resource = deps.resources.find(info.group, info.version, info.resource)
   if (resource === undefined || (info.namespace !== '' && !resource.isNamespaced)) throw pathNotFound()
   const isWholeNamespaced = resource.isNamespaced && info.namespace === ''
   if (isWholeNamespaced && info.name !== '') throw pathNotFound()
@@ -109,7 +113,7 @@ async function handleResource(
     case 'list':
       return listVerb(deps, asked)
     case 'watch':
-      return watchVerb(deps, asked, signal)
+      return watchVerb(deps, asked, untilChanged(deps, resource, signal))
     case 'create':
       if (subresource?.name === 'eviction') return await evictVerb(deps, asked)
       if (subresource?.name === 'binding' || resource.plural === 'bindings') return await bindVerb(deps, asked)
@@ -125,6 +129,12 @@ async function handleResource(
     default:
       throw methodNotAllowed()
   }
+}
+
+/** A watch ends when its resource is not any more what it was. */
+function untilChanged({ resources }: ApiDeps, resource: Resource, signal: AbortSignal): AbortSignal {
+  const end = resources.endOf(resource)
+  return end === undefined ? signal : AbortSignal.any([signal, end])
 }
 
 /** What nothing would act on is not taken. It can still be read and deleted. */

@@ -10,6 +10,7 @@ import { dropZeros } from '../../model/schema/drop-zeros.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProtobufError } from '../../model/schema/protobuf/protobuf-reader.ts'
 import { badRequest, unsupportedMediaType, unsupportedOption } from '../api-error.ts'
+import { pruneObject } from '../custom-resources/shape-value.ts'
 import type { ExpectedType } from '../kinds/resource.ts'
 import type { ObjectNamed } from '../kinds/stored-types.ts'
 import type { ApiObject } from '../store/api-object.ts'
@@ -40,7 +41,10 @@ export async function readDocument(request: ApiRequest, type: ExpectedType): Pro
     case 'application/yaml':
       return parseWith(parseYaml, bytes)
     case 'application/vnd.kubernetes.protobuf':
-      return parseProtobuf(bytes, type)
+      if (type.schema === undefined && type.kind !== 'CustomResourceDefinition') return parseProtobuf(bytes, type)
+      throw unsupportedMediaType(
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+      )
     default:
       throw unsupportedMediaType(
         'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
@@ -98,6 +102,7 @@ export function decodeBody<N extends string>(document: Document, type: ExpectedT
   if (!isRecord(value))
     throw badRequest(`the object provided is unrecognized: expected an object with apiVersion and kind`)
   checkType(value, apiVersion, type.kind)
+  if (type.schema !== undefined) return decodeCustom(document, value, type, apiVersion) as DecodedBody<ObjectNamed<N>>
   const decoded = decodeObject(value, type.typeName, FieldPath.root, apiTypes)
   const [error] = decoded.errors
   if (error !== undefined) {
@@ -112,7 +117,7 @@ export function decodeBody<N extends string>(document: Document, type: ExpectedT
   return {
     object: object as ObjectNamed<N>,
     warnings: [
-      ...unknown.map(({ path }) => `unknown field "${path.toString()}"`),
+      ...unknown.map(({ path }) => `unknown field "${formatSegments(path.segments)}"`),
       ...document.duplicates.map(({ segments }) => `duplicate field "${formatSegments(segments)}"`),
     ],
   }
@@ -122,6 +127,38 @@ export function decodeBody<N extends string>(document: Document, type: ExpectedT
 function forgetsOwners({ metadata }: DocumentObject): boolean {
   const { managedFields } = isRecord(metadata) ? metadata : {}
   return Array.isArray(managedFields) && managedFields.length === 0
+}
+
+/** An object of a kind that a definition describes: its metadata as for all kinds, the rest without what the schema does not know. */
+function decodeCustom(
+  { duplicates }: Document,
+  value: DocumentObject,
+  { kind, version, schema = {} }: ExpectedType,
+  apiVersion: string,
+): DecodedBody {
+  const decoded = decodeObject(value['metadata'] ?? {}, 'ObjectMeta', FieldPath.root.child('metadata'), apiTypes)
+  const [error] = decoded.errors
+  if (error !== undefined) {
+    throw badRequest(
+      `${kind} in version "${version}" cannot be handled as a ${kind}: ${error.path.toString()}: ${error.rule}`,
+    )
+  }
+  const unknown: string[] = decoded.warnings
+    .filter(({ isUnknown }) => isUnknown === true)
+    .map(({ path }) => path.toString())
+  if (!value['kind']) throw badRequest(`the object provided is unrecognized: expected the kind ${kind}`)
+  const fields = pruneObject(value, schema, (path) => unknown.push(path))
+  const metadata = {
+    ...dropZeros(decoded.value, 'ObjectMeta'),
+    ...(forgetsOwners(value) && { managedFields: [] }),
+  }
+  return {
+    object: { ...fields, kind, apiVersion, metadata },
+    warnings: [
+      ...unknown.toSorted().map((path) => `unknown field "${path}"`),
+      ...duplicates.map(({ segments }) => `duplicate field "${formatSegments(segments)}"`),
+    ],
+  }
 }
 
 /** How unknown fields are reported, as the query asks: not at all, as warnings, or as an error. */

@@ -1,38 +1,51 @@
 import type { Resource, Subresource } from '../kinds/resource.ts'
-import { apiVersionOf, resourcesByGroup } from './present.ts'
+import { compareVersions } from '../custom-resources/custom-resource.ts'
+import type { ResourceTable } from '../custom-resources/resource-table.ts'
+import { apiVersionOf } from './present.ts'
 
-const groups = resourcesByGroup()
+/** Every group, in the order of the table of resources; the core's group is empty. */
+function groupsOf({ all }: ResourceTable): readonly string[] {
+  return [...new Set(all.map(({ group }) => group))]
+}
 
 /** The versions of a group with what each has, the preferred one first. */
-function versionsOf(group: string): readonly (readonly [version: string, resources: readonly Resource[]])[] {
-  return [...Map.groupBy(groups.get(group) ?? [], ({ version }) => version)].sort(([a], [b]) => a.length - b.length)
+function versionsOf(
+  { all }: ResourceTable,
+  group: string,
+): readonly (readonly [version: string, resources: readonly Resource[]])[] {
+  const own = all.filter((resource) => resource.group === group)
+  return [...Map.groupBy(own, ({ version }) => version)].sort(([a], [b]) => compareVersions(a, b))
 }
 
 /** GET /api: the versions of the core group. */
-export function legacyVersions(): object {
-  return { kind: 'APIVersions', versions: versionsOf('').map(([version]) => version), serverAddressByClientCIDRs: [] }
+export function legacyVersions(resources: ResourceTable): object {
+  return {
+    kind: 'APIVersions',
+    versions: versionsOf(resources, '').map(([version]) => version),
+    serverAddressByClientCIDRs: [],
+  }
 }
 
 /** GET /apis: every other group. */
-export function groupList(): object {
-  const named = [...groups.keys()].filter((group) => group !== '')
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(describeGroup) }
+export function groupList(resources: ResourceTable): object {
+  const named = groupsOf(resources).filter((group) => group !== '')
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map((group) => describeGroup(resources, group)) }
 }
 
 /** GET /apis/GROUP; undefined when there is no such group. */
-export function groupOf(group: string): object | undefined {
-  if (group === '' || !groups.has(group)) return undefined
-  return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }
+export function groupOf(resources: ResourceTable, group: string): object | undefined {
+  if (group === '' || !groupsOf(resources).includes(group)) return undefined
+  return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(resources, group) }
 }
 
-function describeGroup(name: string) {
-  const versions = versionsOf(name).map(([version]) => ({ groupVersion: `${name}/${version}`, version }))
+function describeGroup(resources: ResourceTable, name: string) {
+  const versions = versionsOf(resources, name).map(([version]) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions, preferredVersion: versions[0] }
 }
 
 /** GET /api/v1 or /apis/GROUP/VERSION; undefined when there is no such group and version. */
-export function resourceList(group: string, version: string): object | undefined {
-  const [, resources] = versionsOf(group).find(([each]) => each === version) ?? []
+export function resourceList(table: ResourceTable, group: string, version: string): object | undefined {
+  const [, resources] = versionsOf(table, group).find(([each]) => each === version) ?? []
   if (resources?.[0] === undefined) return undefined
   return {
     kind: 'APIResourceList',
@@ -70,15 +83,15 @@ function describeSubresource(resource: Resource, { name, kind, verbs }: Subresou
 }
 
 /** GET /api or /apis in one piece, as newer clients ask for it. */
-export function aggregatedDiscovery(isCore: boolean): object {
-  const names = [...groups.keys()].filter((group) => (group === '') === isCore)
+export function aggregatedDiscovery(table: ResourceTable, isCore: boolean): object {
+  const names = groupsOf(table).filter((group) => (group === '') === isCore)
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
     items: names.map((group) => ({
       metadata: { ...(group !== '' && { name: group }), creationTimestamp: null },
-      versions: versionsOf(group).map(([version, resources]) => ({
+      versions: versionsOf(table, group).map(([version, resources]) => ({
         version,
         freshness: 'Current',
         resources: resources.map(aggregated),

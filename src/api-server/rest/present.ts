@@ -1,4 +1,3 @@
-import { allResources } from '../kinds/all-resources.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import type { OutputForm } from './accept.ts'
@@ -44,7 +43,7 @@ export function presentList(how: Presentation, items: readonly StoredObject[], m
     )
   }
   const isPartial = how.form === 'PartialObjectMetadata'
-  const kind = isPartial ? 'PartialObjectMetadataList' : `${how.resource.kind}List`
+  const kind = isPartial ? 'PartialObjectMetadataList' : (how.resource.listKind ?? `${how.resource.kind}List`)
   const apiVersion = isPartial ? META_VERSION : apiVersionOf(how.resource)
   const head = formatExactJson({ kind, apiVersion, metadata })
   return `${head.slice(0, -1)},"items":[${items.map((item) => presentText(how, item)).join(',')}]}`
@@ -82,9 +81,4 @@ export function toPartial({ metadata }: { readonly metadata: object }): object {
 
 export function apiVersionOf({ group, version }: Resource): string {
   return group === '' ? version : `${group}/${version}`
-}
-
-/** Every group with its resources, in the order of the table of resources; the core's group is empty. */
-export function resourcesByGroup(): ReadonlyMap<string, readonly Resource[]> {
-  return Map.groupBy(allResources, ({ group }) => group)
 }

@@ -7,6 +7,7 @@ import { admitDeclaredFeatures, admitUsersInHostNetwork } from '../auth/admit-de
 import { createApiAuthenticator } from '../auth/create-api-authenticator.ts'
 import type { Authenticator } from '../auth/create-api-authenticator.ts'
 import { authorize } from '../auth/authorize.ts'
+import { createResourceTable } from '../custom-resources/resource-table.ts'
 import { createReviewers } from '../auth/create-reviewers.ts'
 import { TokenSigner } from '../auth/json-web-token.ts'
 import { createObjectReader } from '../kinds/object-reader.ts'
@@ -94,6 +95,7 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
       admitDeclaredFeatures(change, objects)
       admitUsersInHostNetwork(change, objects)
     },
+    resources: createResourceTable(store),
     authorize: (attributes) => authorize(attributes, objects, roles),
     admitNew: (user, resource, object, signal) => admitMirrorPod(user, resource, object, { staticPods, clock }, signal),
   }

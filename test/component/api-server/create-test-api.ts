@@ -14,6 +14,7 @@ import { ResourceMetrics } from '../../../src/api-server/metrics/resource-metric
 import { parseServiceRanges } from '../../../src/api-server/kinds/rules/services/service-range.ts'
 import { changeInfo } from '../../../src/api-server/rest/api-context.ts'
 import type { ApiDeps } from '../../../src/api-server/rest/api-context.ts'
+import { createResourceTable } from '../../../src/api-server/custom-resources/resource-table.ts'
 import { createApi } from '../../../src/api-server/rest/create-api.ts'
 import type { Api } from '../../../src/api-server/rest/create-api.ts'
 import { serveRequest } from '../../../src/api-server/rest/serve-http.ts'
@@ -71,6 +72,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     admitNew: options.admitNew ?? (() => Promise.resolve()),
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
+    resources: createResourceTable(store),
     authorize: () => ({ allowed: true, reason: '' }),
     reviewers: {
       reviewAccess: () => Promise.resolve({ allowed: true, reason: 'every user may' }),

@@ -9,6 +9,8 @@ import { patches } from './tables/patches.ts'
 import { discovery, namespaces } from './tables/paths.ts'
 import { podDefaults } from './tables/pod-defaults.ts'
 import { podValidation } from './tables/pod-validation.ts'
+import { customObjects } from './tables/custom-objects.ts'
+import { definitions } from './tables/definitions.ts'
 import { escalation } from './tables/role-escalation.ts'
 import { roleAccess } from './tables/role-access.ts'
 import { defaultRoles, roles } from './tables/roles.ts'
@@ -47,4 +49,6 @@ export const allTables: readonly ContractTable[] = [
   applyErrors,
   applyPods,
   applyKinds,
+  definitions,
+  customObjects,
 ]

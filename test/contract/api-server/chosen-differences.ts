@@ -73,6 +73,8 @@ export const chosenDifferences: readonly ChosenDifference[] = [
       'roles / aggregation with an unknown operator',
       'apply-pods / an image that is given up',
       'apply-kinds / volume: what two do not agree on',
+      'custom-objects / value: a number with a fraction for a whole one',
+      'custom-objects / gadget: a status that is wrong',
     ],
   },
   {
@@ -182,6 +184,7 @@ export const chosenDifferences: readonly ChosenDifference[] = [
       'pod-subresources / binding to nothing',
       'pod-subresources / binding to another kind',
       'pod-subresources / a command that is none',
+      'custom-objects / another kind',
     ],
   },
   {

@@ -26,12 +26,15 @@ function mediaTypeOf(contentType: string | undefined): string {
 }
 
 /** Which kind of patch a content type names. */
-export function patchKindOf(contentType: string | undefined): PatchKind {
+export function patchKindOf(contentType: string | undefined, isCustom: boolean): PatchKind {
   const type = mediaTypeOf(contentType)
   const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
-  if (kind !== undefined) return kind
+  // How its lists are to be merged is nothing that a definition says.
+  const isTaken = kind !== undefined && !(isCustom && kind === 'strategic')
+  if (isTaken) return kind
+  const kinds = Object.keys(KINDS).filter((each) => !isCustom || KINDS[each] !== 'strategic')
   throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${[...Object.keys(KINDS), APPLY_TYPE].join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${[...kinds, APPLY_TYPE].join(', ')}`,
   )
 }
 

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../api-context.ts'
 import { JSON_TYPE, jsonResponse, textResponse } from '../api-request.ts'
 import type { ApiResponse } from '../api-request.ts'
 import { listObjects, parseSelection, readVersion } from '../lists/list-objects.ts'
-import { presentList, presentText } from '../present.ts'
+import { fromStored, presentList, presentText } from '../present.ts'
 import { planWatch, watchObjects } from '../lists/watch-objects.ts'
 import { keyIn } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
@@ -20,7 +20,7 @@ export function getVerb(deps: ApiDeps, asked: ResourceRequest): ApiResponse {
   const stored = deps.store.get(keyIn(asked, info.name))
   if (stored === undefined) throw notFound(namedIn(resource, info.name))
   const { convert } = asked.subresource ?? {}
-  if (convert !== undefined) return jsonResponse(200, convert.fromObject(stored.object))
+  if (convert !== undefined) return jsonResponse(200, convert.fromObject(fromStored(resource, stored.object)))
   return textResponse(200, presentText({ ...how, now: deps.clock.now() }, stored))
 }
 

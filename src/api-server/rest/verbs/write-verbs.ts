@@ -69,7 +69,7 @@ export async function updateVerb(deps: ApiDeps, asked: ResourceRequest): Promise
 export async function patchVerb(deps: ApiDeps, asked: ResourceRequest, signal: AbortSignal): Promise<ApiResponse> {
   const { request, info, resource, subresource } = asked
   if (isApplyType(request.headers['content-type'])) return await applyVerb(deps, asked, signal)
-  const kind = patchKindOf(request.headers['content-type'])
+  const kind = patchKindOf(request.headers['content-type'], resource.schema !== undefined)
   checkWriteOptions(asked)
   const patch = await readJson(request)
   const key = keyIn(asked, info.name)

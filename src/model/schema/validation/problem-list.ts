@@ -7,6 +7,8 @@ export interface Violation {
   readonly path: FieldPath
   readonly rule: string
   readonly value?: unknown
+  /** What the API calls it, where the beginning of the rule does not say that. */
+  readonly reason?: string
 }
 
 /** Gathers every broken rule of a pod, worded as the API server words them, so that all of them are shown at once. */
