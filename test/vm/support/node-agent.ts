@@ -8,7 +8,7 @@ const MANIFESTS = '/etc/kubernetes/manifests'
 const SOCKET = '/var/lib/kubelet/deckhand/agent.sock'
 const CGROUPS = '/sys/fs/cgroup'
 // Under emulation on a busy machine.
-const PATIENCE_SECONDS = 300
+const PATIENCE_SECONDS = 900
 
 export type Manifest = { readonly metadata: { readonly name: string } } & Readonly<Record<string, unknown>>
 
