@@ -18,7 +18,7 @@ const config: KnipConfig = {
     'test/component/api-server/storm-child.ts',
     'test/contract/api-server/record.ts',
     'test/e2e/lab/prepare-images.ts',
-    'test/e2e/support/docker-kill-switch.ts',
+    'test/e2e/support/*kill-switch.ts',
     'test/fakes/run-fake-csi-driver.ts',
     'test/faults/frame-proxy.ts',
     'test/faults/main.ts',

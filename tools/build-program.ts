@@ -9,16 +9,19 @@ interface Program {
   /** Below the root. */
   readonly source: string
   readonly outdir: string
+  /** Other files by their names, which share what the program has: code that is loaded before it reaches into it. */
+  readonly beside?: Readonly<Record<string, string>>
 }
 
 /**
  * Bundles a program with the npm packages it uses: one file for itself, one for all that it needs at its start, and others for what it loads later.
  * Returns the paths below the root of all that is in them.
  */
-export async function buildProgram(root: string, { name, source, outdir }: Program): Promise<readonly string[]> {
+export async function buildProgram(root: string, program: Program): Promise<readonly string[]> {
+  const { name, source, outdir, beside = {} } = program
   const options = {
     absWorkingDir: root,
-    entryPoints: { [name]: source },
+    entryPoints: { [name]: source, ...beside },
     outdir,
     bundle: true,
     splitting: true,
@@ -87,9 +90,7 @@ function keepTogether({ inputs }: Metafile, root: string, program: string): Plug
       if (kind === 'import-statement' && external !== true) visit(next)
   }
   visit(program)
-  const late = Object.values(inputs).flatMap(({ imports }) =>
-    imports.filter(({ kind, external }) => kind === 'dynamic-import' && external !== true).map(({ path }) => path),
-  )
+  const late = listLate(inputs, program)
   const entries = new Set([program, ...late.filter((path) => !early.has(path))].map((path) => join(root, path)))
   // The program itself waits for its end, and so would all that need it.
   const shared = [...early].filter((path) => path !== program && !path.includes('node_modules/'))
@@ -104,4 +105,17 @@ function keepTogether({ inputs }: Metafile, root: string, program: string): Plug
       )
     },
   }
+}
+
+/** What a program or one of its parts loads later. */
+function listLate(inputs: Metafile['inputs'], program: string): readonly string[] {
+  const [seen, late] = [new Set([program]), new Set<string>()]
+  for (const path of seen) {
+    for (const { path: next, kind, external } of inputs[path]?.imports ?? []) {
+      if (external === true) continue
+      seen.add(next)
+      if (kind === 'dynamic-import') late.add(next)
+    }
+  }
+  return [...late]
 }

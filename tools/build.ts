@@ -4,20 +4,8 @@
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildProgram } from './build-program.ts'
+import { buildPrograms } from './build-programs.ts'
 import { findPackages, toNotices, toSbom } from './bundled-packages.ts'
-
-// Each by itself: together they would share code in many small files.
-const programs = {
-  main: 'src/main.ts',
-  deckhand: 'src/deckhand.ts',
-  // create-guarded-files.ts expects it beside itself.
-  'child/main': 'src/system/guarded/child/main.ts',
-  // As namespace-dialer.ts does this one.
-  'child/dial': 'src/system/network/child/dial.ts',
-  // And parse-yaml.ts this library, which it loads without waiting.
-  'yaml-library': 'src/base/document/yaml-library.ts',
-}
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -27,10 +15,7 @@ const fresh = join(work, 'dist')
 mkdirSync(fresh)
 // What is changed from here on is newer: the launchers then take the sources (bin/launch.sh).
 writeFileSync(join(fresh, 'made'), '')
-const inputs: string[] = []
-for (const [name, source] of Object.entries(programs))
-  inputs.push(...(await buildProgram(root, { name, source, outdir: fresh })))
-const packages = findPackages(root, inputs)
+const packages = findPackages(root, await buildPrograms(root, fresh))
 writeFileSync(join(fresh, 'sbom.cdx.json'), toSbom(root, packages))
 writeFileSync(join(fresh, 'THIRD-PARTY-LICENSES.txt'), toNotices(packages))
 // A command that starts between these two finds nothing built, and takes the sources.

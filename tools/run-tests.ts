@@ -4,6 +4,7 @@ import { runGate } from './run-check.ts'
 import { runTests, unitTests } from './run-node-tests.ts'
 import type { TestGroup } from './run-node-tests.ts'
 import { withImages } from './with-images.ts'
+import { withBuiltAgents } from './with-built-agents.ts'
 
 const groups: readonly TestGroup[] = [
   ...unitTests,
@@ -83,4 +84,5 @@ const groups: readonly TestGroup[] = [
   },
 ]
 
-process.exitCode = runGate() && (await withImages(() => runTests(groups))) ? 0 : 1
+const run = () => withImages(() => withBuiltAgents(() => runTests(groups)))
+process.exitCode = runGate() && (await run()) ? 0 : 1

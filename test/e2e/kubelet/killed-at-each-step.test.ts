@@ -95,7 +95,7 @@ test(
   'the agent may be killed at every call of a pod’s life, and each pod gets what it should',
   { timeout: 280_000 },
   async (t) => {
-    const killSwitch = labRuntimeKind() === 'docker' ? 'docker-kill-switch.ts' : 'kill-switch.ts'
+    const killSwitch = labRuntimeKind() === 'docker' ? 'docker-kill-switch' : 'kill-switch'
     await using mortal = await MortalNode.start(killSwitch, {
       config: { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } },
       // So that each kill hits many: starting an agent again is what takes long.

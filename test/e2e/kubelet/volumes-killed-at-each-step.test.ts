@@ -53,7 +53,7 @@ test(
   { timeout: 280_000 },
   async (t) => {
     await using pods = await VolumePods.create()
-    await using mortal = await MortalNode.start('volume-kill-switch.ts', {
+    await using mortal = await MortalNode.start('volume-kill-switch', {
       ...pods.objects.agent,
       environment: { ...pods.objects.agent.environment, KILL_QUIET_MS: '500' },
     })

@@ -4,11 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { NotedCall } from '../support/kill-plan.ts'
+import { withKillSwitch } from '../support/built-agents.ts'
 import { TestNode } from '../support/test-node.ts'
 import { mountsOfPod, VolumePods } from '../support/volume-pods.ts'
 
-// It records what an agent does, and kills no agent without a plan.
-const noteSteps = new URL('../support/volume-kill-switch.ts', import.meta.url).href
 const UID = 'volumed-alone'
 const RELEASE = /^(umount |guarded (removeTree|releaseSubPaths) )/
 
@@ -17,9 +16,10 @@ test('what pods have while no agent runs stays; what is deleted meanwhile is sto
   const journal = join(pods.folder, 'journal')
   await writeFile(journal, '')
   await writeFile(join(pods.folder, 'plan.json'), '{}')
-  const environment = { NODE_OPTIONS: `--import=${noteSteps}`, KILL_SWITCH: pods.folder, DECKHAND_RUN: 'sources' }
   const { agent } = pods.objects
-  await using node = await TestNode.start({ ...agent, environment: { ...agent.environment, ...environment } })
+  // It records what an agent does, and kills no agent without a plan.
+  const options = { ...agent, environment: { ...agent.environment, KILL_SWITCH: pods.folder } }
+  await using node = await TestNode.start(withKillSwitch('volume-kill-switch', options))
   const readSteps = async () => {
     const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n').filter(Boolean)
     return lines.map((line) => JSON.parse(line) as NotedCall)

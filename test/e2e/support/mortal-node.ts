@@ -6,6 +6,7 @@ import type { Pod } from '../../../src/model/pod/pod.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
 import type { AgentOptions } from '../lab/lab-agent.ts'
 import type { KillPlan, NotedCall } from './kill-plan.ts'
+import { withKillSwitch } from './built-agents.ts'
 import { TestNode } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -32,21 +33,12 @@ export class MortalNode implements AsyncDisposable {
   }
 
   /** With a kill switch of this folder. */
-  static async start(killSwitch: string, options: AgentOptions): Promise<MortalNode> {
+  static async start(killSwitch: Parameters<typeof withKillSwitch>[0], options: AgentOptions): Promise<MortalNode> {
     const folder = await mkdtemp(join(tmpdir(), 'deckhand-kills-'))
     await writeFile(`${folder}/journal`, '')
     await writeFile(`${folder}/plan.json`, '{}')
-    const switchFile = new URL(killSwitch, import.meta.url).href
-    const node = await TestNode.start({
-      ...options,
-      environment: {
-        ...options.environment,
-        NODE_OPTIONS: `--import=${switchFile}`,
-        KILL_SWITCH: folder,
-        // Switches change modules that are part of something larger once they are built, the gRPC client among them.
-        DECKHAND_RUN: 'sources',
-      },
-    })
+    const environment = { ...options.environment, KILL_SWITCH: folder }
+    const node = await TestNode.start(withKillSwitch(killSwitch, { ...options, environment }))
     await showCpus(node, `${folder}/cpus`)
     return new MortalNode(node, folder)
   }

@@ -1,0 +1,25 @@
+import { buildProgram } from './build-program.ts'
+
+// Each by itself: together they would share code in many small files.
+const programs = {
+  main: 'src/main.ts',
+  deckhand: 'src/deckhand.ts',
+  // create-guarded-files.ts expects it beside itself.
+  'child/main': 'src/system/guarded/child/main.ts',
+  // As namespace-dialer.ts does this one.
+  'child/dial': 'src/system/network/child/dial.ts',
+  // And parse-yaml.ts this library, which it loads without waiting.
+  'yaml-library': 'src/base/document/yaml-library.ts',
+}
+
+/** Writes all programs to a folder. Returns the paths below the root of all that is in them. */
+export async function buildPrograms(
+  root: string,
+  outdir: string,
+  beside: Partial<Record<keyof typeof programs, Readonly<Record<string, string>>>> = {},
+): Promise<readonly string[]> {
+  const inputs: string[] = []
+  for (const [name, source] of Object.entries(programs) as [keyof typeof programs, string][])
+    inputs.push(...(await buildProgram(root, { name, source, outdir, beside: beside[name] ?? {} })))
+  return inputs
+}
