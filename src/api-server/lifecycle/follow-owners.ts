@@ -28,7 +28,7 @@ export function followOwners(changes: ChangeSet, { key, before, after }: Change)
     removeFinalizer(changes, key, ORPHAN_FINALIZER)
   } else {
     for (const owned of changes.view.ownedBy(after.metadata.uid ?? '')) collect(changes, owned.key)
-    if (countBlockers(changes, after.metadata.uid ?? '') === 0) removeFinalizer(changes, key, FOREGROUND_FINALIZER)
+    if (!hasBlockers(changes, after.metadata.uid ?? '')) removeFinalizer(changes, key, FOREGROUND_FINALIZER)
   }
 }
 
@@ -71,8 +71,10 @@ function releaseOwner(changes: ChangeSet, reference: OwnerReference, namespace: 
   const key = keyOfOwner(changes, reference, namespace)
   if (key === undefined) return
   const owner = changes.get(key)?.object
-  if (owner?.metadata.uid !== reference.uid || countBlockers(changes, reference.uid) > 0) return
-  if (owner.metadata.deletionTimestamp !== undefined) removeFinalizer(changes, key, FOREGROUND_FINALIZER)
+  // First what costs nothing: an owner may have thousands, and only one that waits asks how many are left.
+  if (owner?.metadata.uid !== reference.uid || owner.metadata.deletionTimestamp === undefined) return
+  if (policyOf(owner) !== FOREGROUND_FINALIZER || hasBlockers(changes, reference.uid)) return
+  removeFinalizer(changes, key, FOREGROUND_FINALIZER)
 }
 
 /** Where an owner is stored; an owner is in the namespace of what it owns, or in none. */
@@ -90,7 +92,7 @@ function keyOfOwner(
   return { resource: resource.storage, namespace: resource.isNamespaced ? namespace : '', name }
 }
 
-function countBlockers(changes: ChangeSet, uid: string): number {
+function hasBlockers(changes: ChangeSet, uid: string): boolean {
   const blocks = (each: OwnerReference) => each.uid === uid && each.blockOwnerDeletion === true
-  return changes.view.ownedBy(uid).filter(({ object }) => object.metadata.ownerReferences?.some(blocks)).length
+  return changes.view.ownedBy(uid).some(({ object }) => object.metadata.ownerReferences?.some(blocks))
 }

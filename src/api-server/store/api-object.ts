@@ -44,4 +44,6 @@ export interface StoreEvent {
   readonly text: string
   /** What was there before; undefined for ADDED. */
   readonly previous: ApiObject | undefined
+  /** How long the text was that it replaced, of a change that has just been made. */
+  readonly replacedLength?: number
 }

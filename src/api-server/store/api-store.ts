@@ -108,8 +108,8 @@ export class ApiStore implements Disposable {
     const { resource, namespace, version, limit } = page
     const after = page.after ?? { namespace: '', name: '' }
     if (version < this.#version) {
-      const bounds = [resource, namespace ?? null, namespace ?? null, after.namespace, after.name] as const
-      return this.#statements.listAt.all(...bounds, version, version, limit)
+      const bounds = [resource, namespace ?? null, after.namespace, after.name] as const
+      return this.#statements.listAt.all(...bounds, version, limit)
     }
     return namespace === undefined
       ? this.#statements.list.all(resource, after.namespace, after.name, limit)
@@ -213,7 +213,7 @@ export class ApiStore implements Disposable {
     for (const event of events) {
       const { resource } = event.key
       this.#recentOf(resource, event.version - 1).add(event)
-      if (event.previous !== undefined) this.#countReplaced(event.text.length)
+      if (event.previous !== undefined) this.#countReplaced(event.replacedLength ?? 0)
       woken.add(resource)
     }
     for (const resource of woken) for (const wake of this.#watchers.get(resource) ?? []) wake()

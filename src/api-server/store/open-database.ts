@@ -17,7 +17,9 @@ const TABLES = `
   CREATE UNIQUE INDEX IF NOT EXISTS present ON versions (resource, namespace, name) WHERE until IS NULL;
   CREATE INDEX IF NOT EXISTS changes ON versions (resource, version);
   CREATE INDEX IF NOT EXISTS replaced ON versions (until) WHERE until IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS owned ON versions (version) WHERE until IS NULL AND owners IS NOT NULL;
+  DROP INDEX IF EXISTS owned;
+  CREATE INDEX IF NOT EXISTS owned_by_one ON versions (owners) WHERE until IS NULL AND owners IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS owned_by_several ON versions (version) WHERE until IS NULL AND instr(trim(owners), ' ') > 0;
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 `
 

@@ -19,7 +19,7 @@ export type ChangeRow = VersionRow & {
 }
 
 const COLUMNS = 'version, resource, namespace, name, until, value'
-const AFTER = 'resource = ? AND (? IS NULL OR namespace = ?) AND (namespace, name) > (?, ?)'
+const AFTER = 'resource = ?1 AND (?2 IS NULL OR namespace = ?2) AND (namespace, name) > (?3, ?4)'
 
 /** A prepared statement with the type of its rows, which its SQL determines. */
 interface Query<Row> {
@@ -61,9 +61,11 @@ export function prepareStatements(database: DatabaseSync): Statements {
       `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND namespace = ? AND name > ?
        ORDER BY name LIMIT ?`,
     ),
+    // What is so now and was so then, and the few that were replaced since: none but those are read.
     listAt: query<VersionRow>(
-      `SELECT ${COLUMNS} FROM versions WHERE ${AFTER} AND version <= ? AND (until IS NULL OR until > ?)
-       ORDER BY namespace, name LIMIT ?`,
+      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND ${AFTER} AND version <= ?5
+       UNION ALL SELECT ${COLUMNS} FROM versions INDEXED BY replaced WHERE until > ?5 AND ${AFTER} AND version <= ?5
+       ORDER BY namespace, name LIMIT ?6`,
     ),
     insert: prepare(
       'INSERT INTO versions (version, resource, namespace, name, until, owners, value) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -75,8 +77,11 @@ export function prepareStatements(database: DatabaseSync): Statements {
        FROM versions v LEFT JOIN versions p ON p.until = v.version AND p.version < v.version
        WHERE v.resource = ? AND v.version > ? ORDER BY v.version LIMIT ?`,
     ),
+    // Most have one owner, whose UID is all that is there; the others are few.
     owned: query<VersionRow>(
-      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND owners IS NOT NULL AND instr(owners, ?)`,
+      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND owners = ?1
+       UNION ALL SELECT ${COLUMNS} FROM versions
+       WHERE until IS NULL AND instr(trim(owners), ' ') > 0 AND instr(owners, ?1) > 0`,
     ),
     count: query<{ readonly count: number }>(
       'SELECT count(*) AS count FROM versions WHERE until IS NULL AND resource = ? AND (? IS NULL OR namespace = ?)',
@@ -88,7 +93,7 @@ export function prepareStatements(database: DatabaseSync): Statements {
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
     ),
     history: query<{ readonly until: number; readonly bytes: number }>(
-      'SELECT until, coalesce(octet_length(value), 0) AS bytes FROM versions WHERE until IS NOT NULL ORDER BY until',
+      'SELECT until, coalesce(octet_length(value), 0) AS bytes FROM versions WHERE until > version ORDER BY until',
     ),
     forget: prepare('DELETE FROM versions WHERE until IS NOT NULL AND until <= ?'),
   }

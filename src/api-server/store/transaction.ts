@@ -94,7 +94,8 @@ export class DatabaseTransaction implements StoreTransaction {
     const value = codec.encode(key, version, text)
     statements.insert.run(version, key.resource, key.namespace, key.name, null, ownersOf(object), value)
     const type = before === undefined ? 'ADDED' : 'MODIFIED'
-    this.#events.push({ type, key, version, object: written, text, previous: before?.object })
+    const replacedLength = before?.text.length ?? 0
+    this.#events.push({ type, key, version, object: written, text, previous: before?.object, replacedLength })
     return written
   }
 
@@ -113,6 +114,7 @@ export class DatabaseTransaction implements StoreTransaction {
       object,
       text: formatExactJson(object),
       previous: before.object,
+      replacedLength: before.text.length,
     })
     return object
   }
