@@ -1,6 +1,8 @@
 import { dnsLabel, dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
 import type { NameRule } from '../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../store/api-object.ts'
+import { limitRangeRules } from '../quota/limit-range-rules.ts'
+import { quotaColumns, quotaRules } from '../quota/quota-rules.ts'
 import { definitionRules } from '../custom-resources/definition-rules.ts'
 import { bindingColumns, nameAndCreated } from '../rbac/role-columns.ts'
 import { clusterRoleBindingRules, clusterRoleRules, roleBindingRules, roleRules } from '../rbac/role-validation.ts'
@@ -122,6 +124,13 @@ const core: readonly Resource[] = [
     columns: eventColumns,
     rules: eventRules,
   }),
+  define('limitranges', {
+    kind: 'LimitRange',
+    shortNames: ['limits'],
+    isNamespaced: true,
+    columns: nameAndCreated,
+    rules: limitRangeRules,
+  }),
   define('namespaces', {
     kind: 'Namespace',
     answersDeleted: true,
@@ -169,6 +178,15 @@ const core: readonly Resource[] = [
     selectableFields: podFields,
     columns: podColumns,
     rules: podRules,
+  }),
+  define('resourcequotas', {
+    kind: 'ResourceQuota',
+    answersDeleted: true,
+    shortNames: ['quota'],
+    isNamespaced: true,
+    subresources: [status],
+    columns: quotaColumns,
+    rules: quotaRules,
   }),
   define('secrets', {
     kind: 'Secret',

@@ -11,11 +11,13 @@ interface StoredTypes {
   readonly configmaps: core.ConfigMap
   readonly endpoints: core.Endpoints
   readonly events: core.Event
+  readonly limitranges: core.LimitRange
   readonly namespaces: core.Namespace
   readonly nodes: core.Node
   readonly persistentvolumeclaims: core.PersistentVolumeClaim
   readonly persistentvolumes: core.PersistentVolume
   readonly pods: core.Pod
+  readonly resourcequotas: core.ResourceQuota
   readonly secrets: core.Secret
   readonly serviceaccounts: core.ServiceAccount
   readonly services: core.Service

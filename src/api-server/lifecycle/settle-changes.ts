@@ -3,6 +3,7 @@ import { followNamespaces } from './follow-namespaces.ts'
 import { followApiService } from './api-service.ts'
 import { followOwners } from './follow-owners.ts'
 import { followDefinitions } from '../custom-resources/follow-definitions.ts'
+import { followQuotas } from '../quota/apply-quotas.ts'
 import { followClusterRoles } from '../rbac/follow-cluster-roles.ts'
 import { followVolumes } from './follow-volumes.ts'
 
@@ -14,6 +15,7 @@ const followers: readonly ((changes: ChangeSet, change: Change) => void)[] = [
   followVolumes,
   followClusterRoles,
   followDefinitions,
+  followQuotas,
 ]
 
 /** Does all that follows from the changes so far, and from what that changes in turn. */

@@ -26,6 +26,8 @@ import { changeInfo } from '../rest/api-context.ts'
 import type { ApiDeps } from '../rest/api-context.ts'
 import { admitCertificate } from '../rbac/admit-certificate.ts'
 import { admitRole } from '../rbac/admit-role.ts'
+import { admitByLimitRanges } from '../quota/admit-limit-ranges.ts'
+import { admitByQuotas } from '../quota/apply-quotas.ts'
 import { keepRoles } from '../rbac/roles.ts'
 import type { Roles } from '../rbac/roles.ts'
 import { createApi } from '../rest/create-api.ts'
@@ -92,6 +94,8 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
       admitChange(user, change, { objects })
       admitRole(user, change, objects)
       admitCertificate(user, change, objects)
+      admitByLimitRanges(change, objects)
+      admitByQuotas(change, view)
       admitDeclaredFeatures(change, objects)
       admitUsersInHostNetwork(change, objects)
     },

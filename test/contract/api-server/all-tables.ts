@@ -11,6 +11,7 @@ import { podDefaults } from './tables/pod-defaults.ts'
 import { podValidation } from './tables/pod-validation.ts'
 import { customObjects } from './tables/custom-objects.ts'
 import { definitions } from './tables/definitions.ts'
+import { quotaTable } from './tables/quotas.ts'
 import { escalation } from './tables/role-escalation.ts'
 import { roleAccess } from './tables/role-access.ts'
 import { defaultRoles, roles } from './tables/roles.ts'
@@ -51,4 +52,5 @@ export const allTables: readonly ContractTable[] = [
   applyKinds,
   definitions,
   customObjects,
+  quotaTable,
 ]

@@ -116,6 +116,7 @@ describe('kubectl', () => {
     }
     assert.match(await run('api-resources --api-group=scheduling.k8s.io'), /^priorityclasses +pc .* PriorityClass$/m)
     assert.deepEqual((await run('api-versions')).trim().split('\n'), [
+      'apiextensions.k8s.io/v1',
       'apps/v1',
       'authentication.k8s.io/v1',
       'authorization.k8s.io/v1',

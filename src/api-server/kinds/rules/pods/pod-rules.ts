@@ -6,6 +6,7 @@ import type { Violation } from '../../../../model/schema/validation/problem-list
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules, SelectableFields } from '../../resource.ts'
 import { sameValue } from '../../../../base/document/same-value.ts'
+import { fillFromLimitRanges, LIMIT_RANGE_ANNOTATION } from '../../../quota/apply-limit-ranges.ts'
 import { admitPod, withDefaultTolerations } from './pod-admission.ts'
 import { validatePodStatus } from './validate-pod-status.ts'
 import { validatePodUpdate } from './validate-pod-update.ts'
@@ -23,7 +24,13 @@ export const podRules: ResourceRules<StoredPod> = {
   fillDefaults: (pod) => ({ ...pod, spec: defaultPod({ metadata: pod.metadata, spec: specOf(pod) }).spec }),
 
   prepareCreate: (pod, context) => {
-    const completed = admitPod(specOf(pod), pod, context)
+    const ranges = context.objects.list('limitranges', pod.metadata.namespace)
+    const filled = fillFromLimitRanges(admitPod(specOf(pod), pod, context), ranges)
+    const completed = filled.spec
+    const annotations = filled.annotation && {
+      ...pod.metadata.annotations,
+      [LIMIT_RANGE_ANNOTATION]: filled.annotation,
+    }
     const { nodeName } = context
     const isBoundHere = nodeName !== undefined && !completed.nodeName && isSchedulable(completed)
     const spec = isBoundHere ? { ...completed, nodeName } : completed
@@ -34,7 +41,7 @@ export const podRules: ResourceRules<StoredPod> = {
       qosClass: computeQosClass({ spec }),
       ...(conditions.length > 0 && { conditions }),
     }
-    return { ...pod, spec, status }
+    return { ...pod, metadata: { ...pod.metadata, ...(annotations && { annotations }) }, spec, status }
   },
 
   prepareUpdate: (pod, before, context) => {
