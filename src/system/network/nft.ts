@@ -1,0 +1,75 @@
+import { Writable } from 'node:stream'
+import type { Clock } from '../../base/async/clock.ts'
+import { runProcess, runProcessOrThrow } from '../processes/run-process.ts'
+import { streamProcess } from '../processes/stream-process.ts'
+
+const DEADLINE_MS = 30_000
+// A monitor runs until it is stopped.
+const FOREVER_MS = 2 ** 31 - 1
+
+/** The names of what a table holds. */
+export interface NftNames {
+  readonly sets: readonly string[]
+  readonly chains: readonly string[]
+}
+
+/** The program nft: rules of the kernel's firewall, in tables of family inet. */
+export class Nft {
+  readonly #clock: Clock
+  readonly #enter: readonly string[]
+
+  /** What stands before each command, such as one that enters another network. */
+  constructor(clock: Clock, enter: readonly string[] = []) {
+    this.#clock = clock
+    this.#enter = enter
+  }
+
+  /** Carries out a text as one transaction: all of it, or nothing. */
+  async apply(text: string, signal: AbortSignal): Promise<void> {
+    const request = { argv: [...this.#enter, 'nft', '-f', '-'], stdin: text, deadlineMs: DEADLINE_MS }
+    await runProcessOrThrow(this.#clock, request, signal)
+  }
+
+  /** Undefined when there is no such table. */
+  async namesIn(table: string, signal: AbortSignal): Promise<NftNames | undefined> {
+    const argv = [...this.#enter, 'nft', '-j', '-t', 'list', 'table', 'inet', table]
+    const { exitCode, stdout } = await runProcess(this.#clock, { argv, deadlineMs: DEADLINE_MS }, signal)
+    return exitCode === 0 ? parseNames(stdout) : undefined
+  }
+
+  /** The rules of a chain as text; empty when it is not there. */
+  async rulesOf(table: string, chain: string, signal: AbortSignal): Promise<string> {
+    const argv = [...this.#enter, 'nft', 'list', 'chain', 'inet', table, chain]
+    const { exitCode, stdout } = await runProcess(this.#clock, { argv, deadlineMs: DEADLINE_MS }, signal)
+    return exitCode === 0 ? stdout : ''
+  }
+
+  /** Removes a table; one that is not there is as good. */
+  async remove(table: string, signal: AbortSignal): Promise<void> {
+    await this.apply(`add table inet ${table}\ndelete table inet ${table}\n`, signal)
+  }
+
+  /** Passes on each line about something that was deleted, by any process, until the signal aborts. */
+  async watchDeletions(onLine: (line: string) => void, signal: AbortSignal): Promise<void> {
+    let rest = ''
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        const lines = `${rest}${chunk.toString('utf8')}`.split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) onLine(line)
+        done()
+      },
+    })
+    // It must not outlive us, also when we are killed.
+    const argv = ['setpriv', '--pdeathsig', 'KILL', ...this.#enter, 'nft', 'monitor', 'destroy']
+    const { exitCode, stderr } = await streamProcess(this.#clock, { argv, deadlineMs: FOREVER_MS, sink }, signal)
+    throw new Error(`Cannot go on with "${argv.join(' ')}": exit code ${exitCode}: ${stderr.trim()}`)
+  }
+}
+
+function parseNames(text: string): NftNames {
+  const { nftables = [] } = JSON.parse(text) as { nftables?: readonly Record<string, { name: string } | undefined>[] }
+  const named = (...kinds: readonly string[]) =>
+    nftables.flatMap((entry) => kinds.flatMap((kind) => entry[kind]?.name ?? []))
+  return { sets: named('set', 'map'), chains: named('chain') }
+}

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../src/base/async/clock.ts'
+import { TaskGroup } from '../../src/base/async/task-group.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
+import { LiveObjects } from '../../src/controllers/engine/live-objects.ts'
+import { createServiceProxy } from '../../src/controllers/service-proxy/service-proxy.ts'
+import type { EndpointSlice } from '../../src/model/generated/api-groups.ts'
+import type { Service, ServiceSpec } from '../../src/model/generated/core-v1.ts'
+import { Conntrack } from '../../src/system/network/conntrack.ts'
+import { Nft } from '../../src/system/network/nft.ts'
+import { createNetworkLab } from './network-lab.ts'
+
+const TABLE = 'deckhand-test'
+const NETWORK = {
+  serviceRanges: ['10.124.0.0/16', 'fd00:124::/112'],
+  podRanges: ['10.123.0.0/16', 'fd00:123::/64'],
+}
+
+/** The proxy on the node of a lab, with services that a test writes. */
+async function createProxy(t: TestContext, lab: Awaited<ReturnType<typeof createNetworkLab>>, seesBridge = true) {
+  const services = new LiveObjects<Service>()
+  const slices = new LiveObjects<EndpointSlice>()
+  let version = 0
+  const put = <T>(objects: LiveObjects<T & object>, name: string, object: object) => {
+    version++
+    const labels = { 'kubernetes.io/service-name': name }
+    const metadata = {
+      name,
+      namespace: 'default',
+      uid: name,
+      resourceVersion: String(version).padStart(6, '0'),
+      labels,
+    }
+    objects.wrote({ metadata, ...object } as unknown as T & object)
+  }
+  const nft = new Nft(systemClock, lab.node.enter)
+  const until = async (what: string, holds: () => Promise<boolean>) => {
+    for (const end = performance.now() + 10_000; !(await holds()); await sleep(30))
+      if (performance.now() > end) throw new Error(`Not in time: ${what}`)
+  }
+  const listing = () => lab.node.run('nft', 'list', 'table', 'inet', TABLE).catch(() => '')
+  let stop = new AbortController()
+  const start = () => {
+    stop = new AbortController()
+    const followed = (known: LiveObjects<never>) => ({ known, untilSynced: () => Promise.resolve() })
+    const proxy = createServiceProxy(
+      {
+        clock: systemClock,
+        log: silentLogger,
+        services: followed(services as never) as never,
+        slices: followed(slices as never) as never,
+      },
+      {
+        table: TABLE,
+        nodeName: 'n1',
+        network: { ...NETWORK, seesBridge },
+        rules: nft,
+        flows: new Conntrack(systemClock, lab.node.enter),
+      },
+    )
+    const group = new TaskGroup(stop.signal)
+    group.run('proxy', (signal) => proxy.run(signal))
+    return async () => {
+      stop.abort(new Error('over'))
+      await group[Symbol.asyncDispose]()
+    }
+  }
+  let end = start()
+  t.after(() => end())
+  return {
+    nft,
+    until,
+    listing,
+    service: (name: string, spec: ServiceSpec, status: object = {}) =>
+      put(services, name, {
+        spec: {
+          type: 'ClusterIP',
+          ipFamilies: ['IPv4'],
+          clusterIPs: [spec.clusterIP ?? ''],
+          ports: [{ port: 80, protocol: 'TCP' }],
+          ...spec,
+        },
+        status,
+      }),
+    slice: (
+      name: string,
+      addresses: readonly string[],
+      fields: { port?: number; protocol?: string; nodeName?: string | undefined; addressType?: string } = {},
+    ) => {
+      const { port = 8080, protocol = 'TCP', addressType = 'IPv4' } = fields
+      const nodeName = 'nodeName' in fields ? fields.nodeName : 'n1'
+      put(slices, name, {
+        addressType,
+        ports: [{ name: '', port, protocol }],
+        endpoints: addresses.map((address) => ({ addresses: [address], nodeName, conditions: { ready: true } })),
+      })
+    },
+    async restart() {
+      await end()
+      end = start()
+    },
+  }
+}
+
+const VIP = '10.124.0.20'
+
+describe('the rules of services in networks of their own', { timeout: 120_000 }, () => {
+  test('pods, the node and neighbours reach pods; without any they are refused; flushed rules come back', async (t) => {
+    const lab = await createNetworkLab(t, ['a', 'b'])
+    const { node, pods, neighbour } = lab
+    const [a] = pods
+    assert.ok(a !== undefined)
+    const proxy = await createProxy(t, lab)
+    proxy.service('web', { type: 'NodePort', clusterIP: VIP, ports: [{ port: 80, protocol: 'TCP', nodePort: 30_080 }] })
+    proxy.slice('web', ['10.123.0.2', '10.123.0.3'])
+    await proxy.until('rules', async () => (await proxy.listing()).includes(VIP))
+
+    const answers = new Set<string>()
+    for (let n = 0; n < 12 && answers.size < 2; n++) answers.add(await a.connect('tcp', VIP, 80))
+    // A pod that is sent to itself comes from the node; another one sees who really asks.
+    assert.deepEqual([...answers].sort(), ['a 10.123.0.1', 'b 10.123.0.2'])
+    assert.match(await node.connect('tcp', VIP, 80), /^[ab] /)
+    assert.match(await node.connect('tcp', '192.0.2.1', 30_080), /^[ab] /)
+    assert.match(await a.connect('tcp', '192.0.2.1', 30_080), /^[ab] /)
+    // The source is kept.
+    assert.match(await neighbour.connect('tcp', '192.0.2.1', 30_080), /^[ab] 192\.0\.2\.2$/)
+
+    // Another port, another address of the range: nothing of it leaves the machine, and nobody waits.
+    assert.equal(await a.connect('tcp', VIP, 81), 'ECONNREFUSED')
+    assert.equal(await a.connect('tcp', '10.124.9.9', 80), 'ECONNREFUSED')
+    assert.equal(await node.connect('tcp', '10.124.9.9', 80), 'ECONNREFUSED')
+
+    await lab.node.run('nft', 'flush', 'ruleset')
+    await proxy.until('rules that are back', async () => (await proxy.listing()).includes(VIP))
+    await lab.node.run('nft', 'flush', 'table', 'inet', TABLE)
+    await proxy.until('rules that are back again', async () => (await proxy.listing()).includes('jump services'))
+    assert.match(await a.connect('tcp', VIP, 80), /^[ab] /)
+
+    await proxy.restart()
+    assert.match(await a.connect('tcp', VIP, 80), /^[ab] /)
+    proxy.slice('web', [])
+    await proxy.until('no targets', async () => (await proxy.listing()).includes(`${VIP} . tcp . 80 : goto refuse`))
+    assert.equal(await a.connect('tcp', VIP, 80), 'ECONNREFUSED')
+    assert.equal(await node.connect('tcp', VIP, 80), 'ECONNREFUSED')
+    assert.equal(await neighbour.connect('tcp', '192.0.2.1', 30_080), 'ECONNREFUSED')
+
+    await proxy.nft.remove(TABLE, new AbortController().signal)
+  })
+
+  test('UDP: a client that keeps its port gets to the next pod, and to the first one', async (t) => {
+    const lab = await createNetworkLab(t, ['a', 'b', 'client'])
+    const client = lab.pods[2]
+    assert.ok(client !== undefined)
+    const proxy = await createProxy(t, lab)
+    proxy.service('dns', { clusterIP: VIP, ports: [{ port: 53, protocol: 'UDP' }] })
+    await proxy.until('refusal', async () => (await proxy.listing()).includes('goto refuse'))
+    assert.equal(await client.connect('udp', VIP, 53, 4000), 'ECONNREFUSED')
+    proxy.slice('dns', ['10.123.0.2'], { port: 5353, protocol: 'UDP' })
+    await proxy.until('the first', async () => (await client.connect('udp', VIP, 53, 4000)) === 'a 10.123.0.4')
+    proxy.slice('dns', ['10.123.0.3'], { port: 5353, protocol: 'UDP' })
+    await proxy.until('the next', async () => (await client.connect('udp', VIP, 53, 4000)) === 'b 10.123.0.4')
+  })
+
+  test('sessions: a client stays with its pod, over other changes and a restart, until the pod is gone', async (t) => {
+    const lab = await createNetworkLab(t, ['a', 'b', 'client'])
+    const client = lab.pods[2]
+    assert.ok(client !== undefined)
+    const proxy = await createProxy(t, lab)
+    const sessionAffinityConfig = { clientIP: { timeoutSeconds: 100 } }
+    proxy.service('web', { clusterIP: VIP, sessionAffinity: 'ClientIP', sessionAffinityConfig })
+    proxy.slice('web', ['10.123.0.2', '10.123.0.3'])
+    await proxy.until('rules', async () => (await proxy.listing()).includes(VIP))
+    const first = await client.connect('tcp', VIP, 80)
+    for (let n = 0; n < 5; n++) assert.equal(await client.connect('tcp', VIP, 80), first)
+    proxy.service('other', { clusterIP: '10.124.0.21' })
+    await proxy.until('the other', async () => (await proxy.listing()).includes('10.124.0.21'))
+    await proxy.restart()
+    await sleep(300)
+    for (let n = 0; n < 5; n++) assert.equal(await client.connect('tcp', VIP, 80), first)
+    const isA = first.startsWith('a')
+    proxy.slice('web', [isA ? '10.123.0.3' : '10.123.0.2'])
+    await proxy.until('the other pod', async () => (await client.connect('tcp', VIP, 80)).startsWith(isA ? 'b' : 'a'))
+  })
+
+  test('IPv6, endpoints elsewhere, addresses of balancers with sources, local policies', async (t) => {
+    const lab = await createNetworkLab(t, ['a', 'b'])
+    const { node, pods, neighbour } = lab
+    const [a, b] = pods
+    assert.ok(a !== undefined && b !== undefined)
+    const proxy = await createProxy(t, lab)
+    proxy.service('six', { clusterIP: 'fd00:124::20', ipFamilies: ['IPv6'] })
+    proxy.slice('six', ['fd00:123::2'], { addressType: 'IPv6' })
+    proxy.service('away', {
+      clusterIP: VIP,
+      type: 'NodePort',
+      ports: [{ port: 80, protocol: 'TCP', nodePort: 30_081 }],
+    })
+    proxy.slice('away', ['192.0.2.2'], { nodeName: undefined })
+    const balanced = {
+      type: 'LoadBalancer',
+      clusterIP: '10.124.0.22',
+      loadBalancerSourceRanges: ['192.0.2.128/25', '10.123.0.0/16'],
+    }
+    proxy.service('balanced', balanced, { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }] } })
+    proxy.slice('balanced', ['10.123.0.2'])
+    proxy.service('local', { clusterIP: '10.124.0.23', internalTrafficPolicy: 'Local' })
+    proxy.slice('local', ['192.0.2.2'], { nodeName: 'n2' })
+    await proxy.until('rules', async () => (await proxy.listing()).includes('10.124.0.23 . tcp . 80 : goto ignore'))
+    assert.equal(await b.connect('tcp', 'fd00:124::20', 80), 'a fd00:123::3')
+    assert.match(await node.connect('tcp', 'fd00:124::20', 80), /^a /)
+    assert.equal(await b.connect('tcp', 'fd00:124::99', 80), 'ECONNREFUSED')
+    // What leaves the machine comes from it, or the answer would never come back.
+    assert.equal(await a.connect('tcp', VIP, 80), 'neighbour 192.0.2.1')
+    assert.equal(await node.connect('tcp', VIP, 80), 'neighbour 192.0.2.1')
+    assert.equal(await b.connect('tcp', '192.0.2.1', 80), 'a 10.123.0.3')
+    assert.equal(await neighbour.connect('tcp', '192.0.2.1', 80), 'timeout')
+    assert.equal(await a.connect('tcp', '10.124.0.23', 80), 'timeout')
+  })
+
+  test('where bridged packets are not seen, pods of one bridge reach each other through the node', async (t) => {
+    const lab = await createNetworkLab(t, ['a', 'b'])
+    const [a] = lab.pods
+    assert.ok(a !== undefined)
+    await lab.node.run('sysctl', '-q', '-w', 'net.bridge.bridge-nf-call-iptables=0')
+    const proxy = await createProxy(t, lab, false)
+    proxy.service('web', { clusterIP: VIP })
+    proxy.slice('web', ['10.123.0.3'])
+    await proxy.until('rules', async () => (await proxy.listing()).includes(VIP))
+    assert.equal(await a.connect('tcp', VIP, 80), 'b 10.123.0.1')
+  })
+})
