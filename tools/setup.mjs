@@ -19,6 +19,8 @@ const runtimePackages = {
   iproute2: 'ip',
   iptables: 'iptables',
   mount: 'mount',
+  nftables: 'nft',
+  conntrack: 'conntrack',
 }
 const testPackages = {
   'dbus-daemon': 'dbus-daemon',

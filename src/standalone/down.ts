@@ -19,6 +19,7 @@ import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { findOwnMounts } from './node/own-mounts.ts'
+import { removeServiceNetwork } from './node/service-network.ts'
 import { stopPods } from './node/stop-pods.ts'
 import type { PodStopper } from './node/stop-pods.ts'
 import { isUpLocked } from './node/up-lock.ts'
@@ -63,6 +64,7 @@ export async function runDown(
     deps.say('agent stopped')
   await stopAllPods(deps, layout, record, signal)
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)
+  await removeServiceNetwork(deps.clock, layout, signal)
   await removeCgroup(deps.clock, record.cgroupRoot, signal)
   await removeLinksInto(CONTAINER_LOG_LINKS, layout.podLogs)
   await unmountOwn(deps, layout, signal)

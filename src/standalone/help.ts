@@ -23,7 +23,7 @@ const UP_OPTIONS = `${STATE}
                           installed)
   --kubelet PATH          run this kubelet as the agent; without it our own
   --without PART,...      leave parts out: deployments (with their replica sets), daemonsets,
-                          statefulsets, jobs (with cron jobs), budgets (of disruptions), services. Their objects are
+                          statefulsets, jobs (with cron jobs), budgets (of disruptions), services, dns. Their objects are
                           refused then, and those that are there stay as they are
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --api-port N            the Kubernetes API, on loopback (6443)

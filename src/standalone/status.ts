@@ -13,6 +13,7 @@ import type { ExitCode } from './node/node-error.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
+import type { NodeRecord } from './node/node-record.ts'
 
 /** Says what runs and what is refused: done when all is well, failed when a file of the user is not used, another code when not all runs. */
 export async function runStatus(deps: StatusDeps, state: string, signal: AbortSignal): Promise<ExitCode> {
@@ -29,6 +30,8 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   deps.say(`agent      ${agentState}`)
   deps.say(`runtime    ${runtime.text}`)
   deps.say(`manifests  ${record.manifests}`)
+  deps.say(`services   ${formatPart(record, 'services', `addresses in ${layout.services.range}`)}`)
+  deps.say(`names      ${formatPart(record, 'dns', `server at ${layout.services.dnsAddress}`)}`)
   const isUp = (await findNoted(layout.upIdentity)) !== undefined
   deps.say(
     isUp
@@ -49,6 +52,11 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   sayProblems(deps, problems)
   if (!isUp || !runtime.answers) return exitCodes.otherState
   return problems.length === 0 ? exitCodes.done : exitCodes.failed
+}
+
+/** What of a part there is to know; whether it was left out. */
+function formatPart({ without = [] }: NodeRecord, part: string, what: string): string {
+  return without.includes(part) ? `switched off (--without ${part})` : what
 }
 
 function sayProblems(deps: Pick<ClientDeps, 'say'>, problems: readonly FileProblem[]): void {

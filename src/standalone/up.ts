@@ -39,6 +39,7 @@ import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
+import { checkServicePrograms, prepareServiceNetwork } from './node/service-network.ts'
 import { startNodeApi } from './node/start-node-api.ts'
 import { runSupervision } from './node/supervision.ts'
 import { takeUpLock } from './node/up-lock.ts'
@@ -74,10 +75,19 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   } else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
   const { without } = options
-  await startNodeApi(deps, { layout, record, without }, group)
+  const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(deps, layout, signal)
+  await startNodeApi(deps, { layout, record, without, hasServiceAddress }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
   group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
-  const controllers = { kubeconfig: layout.adminKubeconfig, nodeName, without, logFile: layout.controllersLog }
+  const { services, subnet: podRange } = layout
+  const network = { services, podRange, seesBridge }
+  const controllers = {
+    kubeconfig: layout.adminKubeconfig,
+    nodeName,
+    without,
+    logFile: layout.controllersLog,
+    ...network,
+  }
   group.run('controllers', (s) => deps.runControllers(controllers, s))
   cleanup.defer(() => leaveAgent(deps, { layout, nodeName, isUp }))
   const kubelet = options.kubelet ?? deps.ownKubelet
@@ -155,6 +165,7 @@ async function prepareNode(
   const stale = { ...knownAgent({ layout, nodeName }), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkPorts(options.ports)
+  await checkServicePrograms(deps.programPath, options.without)
   await (options.runtime === undefined
     ? checkPrograms(deps.programPath, options.ociRuntime)
     : checkRuntime(options.runtime))
@@ -164,6 +175,7 @@ async function prepareNode(
     manifests: options.manifests ?? layout.manifests,
     ports: options.ports,
     ...(options.runtime === undefined ? {} : { runtime: options.runtime }),
+    ...(options.without.length === 0 ? {} : { without: options.without }),
   }
   await writeNodeFiles(layout, record).catch((error: unknown) => {
     throw toFolderError(layout.state, error)

@@ -13,7 +13,7 @@ import type {
   ReplicaSet,
   StatefulSet,
 } from '../../model/generated/api-groups.ts'
-import type { Endpoints, Node, PersistentVolumeClaim, Pod, Service } from '../../model/generated/core-v1.ts'
+import type { Endpoints, Namespace, Node, PersistentVolumeClaim, Pod, Service } from '../../model/generated/core-v1.ts'
 import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
@@ -21,6 +21,8 @@ import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object
 import { createCronJobController } from '../cron-jobs/cron-job-controller.ts'
 import { createDaemonSetController } from '../daemon-sets/daemon-set-controller.ts'
 import { createDisruptionBudgetController } from '../disruption-budgets/disruption-budget-controller.ts'
+import { createDnsController } from '../dns/dns-controller.ts'
+import type { DnsOptions } from '../dns/dns-controller.ts'
 import { createDeploymentController } from '../deployments/deployment-controller.ts'
 import { createEndpointSliceController } from '../endpoints/endpoint-slice-controller.ts'
 import { createMirroringController } from '../endpoints/mirroring-controller.ts'
@@ -28,6 +30,9 @@ import { ApiObjects } from '../engine/api-objects.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import type { Controller } from '../engine/controller.ts'
 import { createJobController, createJobOrphanController } from '../jobs/job-controller.ts'
+import { createLoadBalancerController } from '../load-balancers/load-balancer-controller.ts'
+import { createServiceProxy } from '../service-proxy/service-proxy.ts'
+import type { ServiceProxyOptions } from '../service-proxy/service-proxy.ts'
 import { createReplicaSetController } from '../replica-sets/replica-set-controller.ts'
 import { createStatefulSetController } from '../stateful-sets/stateful-set-controller.ts'
 
@@ -38,7 +43,7 @@ const parts: Readonly<Record<string, readonly ((deps: ControllerDeps) => Control
   statefulsets: [createStatefulSetController],
   budgets: [createDisruptionBudgetController],
   jobs: [createJobController, createJobOrphanController, createCronJobController],
-  services: [createEndpointSliceController, createMirroringController],
+  services: [createEndpointSliceController, createMirroringController, createLoadBalancerController],
 }
 
 export interface ControllersDeps {
@@ -46,6 +51,10 @@ export interface ControllersDeps {
   readonly nodeName: string
   /** Names of parts that are switched off. */
   readonly without: readonly string[]
+  /** Where names are answered; nowhere when absent. */
+  readonly dns?: Omit<DnsOptions, 'random'> | undefined
+  /** How connections for services get to their pods; they do not when absent. */
+  readonly proxy?: Omit<ServiceProxyOptions, 'nodeName'> | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly newUid: () => string
@@ -85,6 +94,13 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
   const controllers = Object.entries(parts)
     .filter(([part]) => !deps.without.includes(part))
     .flatMap(([, create]) => create.map((each) => each(shared)))
+  const { proxy, dns, nodeName } = deps
+  if (dns !== undefined && !deps.without.includes('dns')) {
+    const namespaces = open<Namespace>('v1', 'Namespace', 'namespaces')
+    controllers.push(createDnsController({ ...shared, namespaces }, { ...dns, random }))
+  }
+  if (proxy !== undefined && !deps.without.includes('services'))
+    controllers.push(createServiceProxy(shared, { ...proxy, nodeName }))
   // A fault in one of them must not end the others, nor the process, which serves the API too.
   const supervisor = createSupervisor({ clock, random, log, metrics: { loopFailed() {}, taskFailed() {} } })
   await using group = new TaskGroup(signal, supervisor)

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { ServiceLayout } from './node-layout.ts'
 import type { NodeSchedulerDeps } from './run-node-scheduler.ts'
 
 /** How the Kubernetes API of a node is to be served. */
@@ -12,6 +13,10 @@ export interface ServedApi {
   readonly readerKubeconfig: string
   readonly agentKubeconfig: string
   readonly logFile: string
+  /** Where services get their addresses from. */
+  readonly serviceRange: string
+  /** Whether the machine has the first of them, which is that of the API. */
+  readonly hasServiceAddress: boolean
   /** Where the agent answers root. */
   readonly agentSocket: string
   /** Resources that nothing acts on, each with the part that is switched off. */
@@ -31,6 +36,9 @@ export interface NodeControllers {
   readonly nodeName: string
   /** Parts that are switched off. */
   readonly without: readonly string[]
+  readonly services: ServiceLayout
+  readonly podRange: string
+  readonly seesBridge: boolean
   readonly logFile: string
 }
 

@@ -41,7 +41,22 @@ export interface NodeLayout {
   readonly cgroupRoot: string
   readonly bridge: string
   readonly subnet: string
+  readonly services: ServiceLayout
 }
+
+/** How the node's services are called in the kernel, and where they have their addresses. */
+export interface ServiceLayout {
+  /** The device that has the addresses of the API and of DNS, and to which the others lead. */
+  readonly device: string
+  /** The table of nftables. */
+  readonly table: string
+  readonly range: string
+  readonly apiAddress: string
+  readonly dnsAddress: string
+}
+
+/** Under which names of services and pods end. */
+export const CLUSTER_DOMAIN = 'cluster.local'
 
 const DEFAULT_STATE = '/var/lib/deckhand'
 
@@ -76,6 +91,17 @@ export function computeNodeLayout(state: string): NodeLayout {
     bridge: suffix === '' ? 'deckhand0' : `dh${suffix}`,
     // Away from the ranges that other tools take unasked: 10.42, 10.43, 10.85, 10.88, 10.96, 10.244.
     subnet: suffix === '' ? '10.123.0.0/16' : `10.${128 + ((hash[0] ?? 0) % 64)}.0.0/16`,
+    services: serviceLayout(suffix, suffix === '' ? '10.124' : `10.${192 + ((hash[1] ?? 0) % 32)}`),
+  }
+}
+
+function serviceLayout(suffix: string, network: string): ServiceLayout {
+  return {
+    device: suffix === '' ? 'deckhand-svc' : `dhs${suffix}`,
+    table: `deckhand${suffix}`,
+    range: `${network}.0.0/16`,
+    apiAddress: `${network}.0.1`,
+    dnsAddress: `${network}.0.10`,
   }
 }
 

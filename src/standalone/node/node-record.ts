@@ -11,6 +11,8 @@ export interface NodeRecord {
   /** The user's own runtime; absent for our containerd. */
   readonly runtime?: string
   readonly ports: NodePorts
+  /** Parts that are switched off; absent: none. */
+  readonly without?: readonly string[]
 }
 
 /** Undefined when the folder is not a node's. */

@@ -4,13 +4,19 @@ import { systemClock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { createLogger } from '../../base/telemetry/create-logger.ts'
 import { openAppendedFile } from '../../system/files/append-file.ts'
+import { Conntrack } from '../../system/network/conntrack.ts'
+import { Nft } from '../../system/network/nft.ts'
 import type { NodeControllers } from './node-deps.ts'
+import { CLUSTER_DOMAIN } from './node-layout.ts'
 import { openClient } from './open-client.ts'
+import { readNameServers } from './read-name-servers.ts'
+
+const DNS_PORT = 53
 
 /** Runs the workload controllers of a standalone node, in this process, as a client of its API. */
 export async function runNodeControllers(
   random: () => number,
-  { kubeconfig, nodeName, without, logFile }: NodeControllers,
+  { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge }: NodeControllers,
   signal: AbortSignal,
 ): Promise<void> {
   // Loaded only here: the other commands need not spend the time and memory.
@@ -26,6 +32,20 @@ export async function runNodeControllers(
   })
   await using tasks = new TaskGroup(signal)
   const client = await openClient(random, kubeconfig, tasks)
-  const deps = { client, nodeName, without, clock: systemClock, random, newUid: randomUUID, log }
+  const proxy = {
+    table: services.table,
+    network: { serviceRanges: [services.range], podRanges: [podRange], seesBridge },
+    rules: new Nft(systemClock),
+    flows: new Conntrack(systemClock),
+  }
+  const { dnsAddress, apiAddress, range } = services
+  const dns = {
+    address: dnsAddress,
+    port: DNS_PORT,
+    domain: CLUSTER_DOMAIN,
+    ranges: [range, podRange],
+    servers: () => readNameServers([dnsAddress, apiAddress]),
+  }
+  const deps = { client, nodeName, without, proxy, dns, clock: systemClock, random, newUid: randomUUID, log }
   await runControllers(deps, signal)
 }

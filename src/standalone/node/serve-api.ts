@@ -42,6 +42,8 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
       ],
       nodeName: api.nodeName,
       hasScheduler: true,
+      serviceRange: api.serviceRange,
+      hasServiceAddress: api.hasServiceAddress,
       // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
       kubeletAddress: LOOPBACK,
       staticPods: (s) => listAgentPods(api, s),

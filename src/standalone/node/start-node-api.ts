@@ -18,7 +18,13 @@ export async function startNodeApi(
     layout,
     record,
     without,
-  }: { readonly layout: NodeLayout; readonly record: NodeRecord; readonly without: readonly string[] },
+    hasServiceAddress,
+  }: {
+    readonly layout: NodeLayout
+    readonly record: NodeRecord
+    readonly without: readonly string[]
+    readonly hasServiceAddress: boolean
+  },
   group: TaskGroup,
 ): Promise<void> {
   const ready = Promise.withResolvers<void>()
@@ -31,6 +37,8 @@ export async function startNodeApi(
     agentKubeconfig: layout.agentKubeconfig,
     logFile: layout.apiLog,
     agentSocket: layout.agentSocket,
+    serviceRange: layout.services.range,
+    hasServiceAddress,
     switchedOff: switchedOff(without),
   }
   const reportError = createErrorReporter(deps, layout.apiLog)

@@ -5,6 +5,7 @@ export const SWITCHABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
   statefulsets: ['statefulsets.apps'],
   budgets: ['poddisruptionbudgets.policy'],
   jobs: ['cronjobs.batch', 'jobs.batch'],
+  dns: [],
   services: ['services', 'endpoints', 'endpointslices.discovery.k8s.io'],
 }
 

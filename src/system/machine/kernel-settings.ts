@@ -31,6 +31,11 @@ export function findKernelDifferences(root = '/proc/sys'): readonly KernelDiffer
   })
 }
 
+/** A setting of the kernel, whichever; undefined when it has none of that name. */
+export function readKernelSetting(name: string, root = '/proc/sys'): number | undefined {
+  return read(toPath(root, name))
+}
+
 /** Sets one of them; returns what went wrong, if anything. */
 export function writeKernelSetting({ name, wanted }: KernelDifference, root = '/proc/sys'): string | undefined {
   try {

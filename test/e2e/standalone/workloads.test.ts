@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { startLab } from '../lab/start-lab.ts'
-import type { Lab } from '../lab/start-lab.ts'
+import { WorkloadNode } from './workload-node.ts'
 
-const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
 const DEPLOYMENT = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -80,51 +76,6 @@ async function runOthers(node: WorkloadNode): Promise<void> {
     await node.kubectl('rollout', 'status', name, '--timeout=25s')
   }
   await node.kubectl('delete', 'daemonset/agent', 'statefulset/db', 'cronjob/tick', '--cascade=foreground')
-}
-
-/** A standalone node with its workloads, and kubectl on it. */
-class WorkloadNode {
-  readonly #lab: Lab
-  readonly #state: string
-  #starts = 0
-
-  constructor(lab: Lab) {
-    this.#lab = lab
-    this.#state = `${lab.folder}/state`
-  }
-
-  async up(...options: readonly string[]): Promise<void> {
-    this.#starts += 1
-    const log = `${this.#lab.folder}/up-${this.#starts}.log`
-    const argv = [deckhand, 'up', '--state', this.#state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`, ...options]
-    await this.#lab.startInside(argv, log)
-    for (let tries = 0; !(await readFile(log, 'utf8')).includes('stop all'); tries += 1) {
-      assert.ok(tries < 1000, await readFile(log, 'utf8'))
-      await sleep(20)
-    }
-  }
-
-  async down(): Promise<void> {
-    const { exitCode, stderr } = await this.#lab.runInside([deckhand, 'down', '--state', this.#state])
-    assert.equal(exitCode, 0, stderr)
-  }
-
-  async write(name: string, text: string): Promise<string> {
-    const path = `${this.#lab.folder}/${name}`
-    await this.#lab.runInside(['sh', '-c', 'printf %s "$1" > "$2"', 'sh', text, path])
-    return path
-  }
-
-  async kubectl(...args: readonly string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await this.tryKubectl(...args)
-    assert.equal(exitCode, 0, `kubectl ${args.join(' ')}: ${stderr}`)
-    return stdout
-  }
-
-  tryKubectl(...args: readonly string[]) {
-    const config = `--kubeconfig=${this.#state}/admin.kubeconfig`
-    return this.#lab.runInside(['kubectl', config, '--cache-dir', `${this.#lab.folder}/cache`, ...args])
-  }
 }
 
 describe('workloads of a standalone node', () => {

@@ -16,6 +16,8 @@ await serveApi(
     readerKubeconfig: `${folder}/reader`,
     logFile: `${folder}/api.log`,
     agentSocket: `${dirname(folder)}/kubelet/deckhand/agent.sock`,
+    serviceRange: '10.96.0.0/12',
+    hasServiceAddress: false,
     switchedOff: new Map(),
     onError: () => {},
     onReady: () => console.log('ready'),

@@ -1,4 +1,5 @@
 import type { NodeRecord } from '../node-record.ts'
+import { CLUSTER_DOMAIN } from '../node-layout.ts'
 import type { NodeLayout } from '../node-layout.ts'
 
 // Those that the CIS benchmark calls strong, in its order.
@@ -38,6 +39,10 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
       x509: { clientCAFile: `${layout.api}/pki/ca.crt` },
     },
     authorization: { mode: 'Webhook' },
+    // Pods ask the node's own server for names.
+    ...(record.without?.includes('dns') === true
+      ? {}
+      : { clusterDNS: [layout.services.dnsAddress], clusterDomain: CLUSTER_DOMAIN }),
     streamingConnectionIdleTimeout: '4h0m0s',
     rotateCertificates: true,
     serverTLSBootstrap: true,
