@@ -25,7 +25,7 @@ const checks: Readonly<Record<string, Check>> = {
     /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(value) && isDay(value.slice(0, 10)),
   datetime: (value) => checks['date-time']?.(value) === true,
   duration: matches(
-    /^[+-]?(?:\d+(?:\.\d+)?\s*(?:ns|us|µs|ms|s|m|h|d|w|nano|micro|milli|sec|min|hour|day|week)[a-z]*\s*)+$|^0$/,
+    /^[+-]?(?:\d+(?:\.\d+)?\s*(?:ns|us|\u00b5s|ms|s|m|h|d|w|nano|micro|milli|sec|min|hour|day|week)[a-z]*\s*)+$|^0$/,
   ),
   email: matches(/^[^\s@<>]+@[^\s@<>]+$/),
   hexcolor: matches(/^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i),
