@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { BUILT_AGENTS, BUILT_SWITCHES } from '../test/e2e/support/built-agents.ts'
+import { BUILT_AGENTS, BUILT_FILES } from '../test/e2e/support/built-agents.ts'
 import { buildPrograms } from './build-programs.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -25,7 +25,7 @@ export async function withBuiltAgents<T>(run: () => Promise<T>): Promise<T> {
 }
 
 async function buildAgents(folder: string): Promise<void> {
-  const beside = BUILT_SWITCHES.map((name) => [name, `test/e2e/support/${name}.ts`])
+  const beside = BUILT_FILES.map((name) => [name, `test/e2e/support/${name}.ts`])
   await buildPrograms(root, folder, { main: Object.fromEntries(beside) })
   const launcher = `#!/bin/sh
 NODE_COMPILE_CACHE=${folder}/compiled

@@ -1,4 +1,5 @@
 /** The kubelet as bin/kubelet runs it, with objects from the folder that OBJECTS names in place of an API server. */
+import { flushCompileCache } from 'node:module'
 import { hostname } from 'node:os'
 import process from 'node:process'
 import { ShutdownError } from '../../../src/base/async/abort-errors.ts'
@@ -36,7 +37,8 @@ await runAgentProcess(
     leave: () => controller.abort(new ShutdownError('leave')),
     giveUp: (error) => controller.abort(error),
     write: (text) => process.stdout.write(text),
-    onReady: () => {},
+    // One that is killed writes nothing at its end.
+    onReady: () => flushCompileCache(),
   },
   controller.signal,
 ).catch((error: unknown) => {

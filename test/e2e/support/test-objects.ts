@@ -1,10 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import process from 'node:process'
 import type { AgentOptions } from '../lab/lab-agent.ts'
-
-const program = fileURLToPath(new URL('kubelet-with-objects.ts', import.meta.url))
+import { kubeletWithObjects } from './built-agents.ts'
 
 /** Objects that an agent reads as if from an API: one file each. */
 export class TestObjects {
@@ -21,7 +18,7 @@ export class TestObjects {
 
   /** Starts our kubelet so that it reads them. */
   get agent(): AgentOptions {
-    return { binary: program, through: [process.execPath], environment: { OBJECTS: this.#folder } }
+    return kubeletWithObjects(this.#folder)
   }
 
   async write(kind: string, name: string, fields: Readonly<Record<string, unknown>>, metadata = {}): Promise<void> {
