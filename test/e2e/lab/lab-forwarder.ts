@@ -21,7 +21,8 @@ const server = createServer({ allowHalfOpen: true }, (client) => {
     forward(client, head.subarray(0, end).toString(), head.subarray(end + 1))
   })
 })
-server.listen(process.argv[2])
+// Clients may come faster than one busy process takes them.
+server.listen({ path: process.argv[2], backlog: 4096 })
 
 function forward(client: Socket, target: string, rest: Buffer): void {
   const colon = target.lastIndexOf(':')
