@@ -23,7 +23,7 @@ describe('computeQemuArguments()', () => {
     assert.match(text, /-netdev user,id=network,restrict=on,hostfwd=tcp:127\.0\.0\.1:2222-:22/)
   })
 
-  test('names each disk, and tells an overlay from a plain image', () => {
+  test('names each disk, and treats an overlay differently from a plain image', () => {
     assert.match(text, /id=root,file=\/r\.qcow2,format=qcow2/)
     assert.match(text, /id=data,file=\/d\.img,format=raw\S* -device virtio-blk-pci,drive=data,serial=data/)
   })

@@ -6,7 +6,7 @@ import { indexItems } from './list-items.ts'
 import { memberSchema, resolveSchema, wholeValue } from './merge-schema.ts'
 import type { MergeSchema } from './merge-schema.ts'
 
-/** The parts of an object that whoever applies it owns: its values, its items, and what it says to be empty. */
+/** The parts of an object that the one who applies it owns: its values, its items, and what it says to be empty. */
 export function appliedFields(value: DocumentValue, schema: MergeSchema): FieldSet {
   const set = new FieldSet()
   collect(set, value, schema, [])

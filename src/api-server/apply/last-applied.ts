@@ -19,7 +19,7 @@ const MAX_ANNOTATION_BYTES = 256 * 1024
 
 /**
  * An apply that may follow applies from the client's side: to kubectl, fields that the last of them set and that still have its value are its own,
- * whoever is noted as their owner.
+ * no matter who is noted as their owner.
  */
 export function trackApplyAfterClient(
   path: TrackedPath,

@@ -3,7 +3,7 @@ import type { DocumentValue } from '../../base/document/document-value.ts'
 import { isRecord } from '../../base/document/is-record.ts'
 import type { ListSchema } from './merge-schema.ts'
 
-/** An item of a list that cannot be told from others. */
+/** An item of a list without a key of its own. */
 export class ItemProblem extends Error {
   override readonly name = 'ItemProblem'
 }

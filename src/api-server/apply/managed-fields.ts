@@ -17,11 +17,11 @@ export interface FieldOwner {
   readonly fields: FieldSet
 }
 
-/** The owners of an object by what tells them apart. */
+/** The owners of an object by what makes them different. */
 export type FieldOwners = ReadonlyMap<string, FieldOwner>
 
 /**
- * What tells an owner from others, also the order of owners in texts. Who applies stays the same in another version; who updates does not.
+ * What makes an owner different from others, also the order of owners in texts. Who applies stays the same in another version; who updates does not.
  */
 export function identityOf(owner: Pick<FieldOwner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const { manager, operation, apiVersion, subresource } = owner

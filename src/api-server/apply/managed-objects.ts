@@ -38,7 +38,7 @@ export function fieldsOfChanged(
   )
 }
 
-/** Items that cannot be told apart are for the rules of the kind to refuse; nobody is found to own them. */
+/** Items without a key of their own are for the rules of the kind to refuse; nobody is found to own them. */
 function unlessMalformed(track: () => Entries, otherwise: Entries): Entries {
   try {
     return track()

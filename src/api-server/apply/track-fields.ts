@@ -56,7 +56,7 @@ const UNOWNED = FieldSet.of(
 /** The owner that the fields of an object get that had none before its first apply. */
 export const BEFORE_FIRST_APPLY = 'before-first-apply'
 
-/** The owners after a write that is no apply: whoever changes a field owns it. Both objects are as they are stored. */
+/** The owners after a write that is no apply: a field belongs to the one who changes it. Both objects are as they are stored. */
 export function trackUpdate(
   path: TrackedPath,
   owners: FieldOwners,

@@ -27,7 +27,7 @@ export interface BackupContents {
 
 export const FORMAT = 1
 
-/** Tells keys apart. */
+/** The same for the same key, and says nothing about it. */
 export function fingerprintOf(key: Uint8Array): string {
   return createHash('sha256').update('deckhand backup').update(key).digest('hex').slice(0, 32)
 }

@@ -157,7 +157,7 @@ describe('the API server for each kind of caller', () => {
     assert.equal((await api.call(as(api.admin), 'GET', PODS)).status, 403)
   })
 
-  test('headers of a front proxy name no user, whoever sends them: there is no such proxy', async (t) => {
+  test('headers of a front proxy name no user, no matter who sends them: there is no such proxy', async (t) => {
     const api = await startSecuredApi(t)
     const authority = readAuthority(api)
     const headers = { 'X-Remote-User': 'root', 'X-Remote-Group': ['system:masters'], 'X-Remote-Extra-Scopes': 'all' }
