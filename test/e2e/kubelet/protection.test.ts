@@ -80,7 +80,8 @@ describe('a node that protects itself', () => {
     assert.equal(status?.reason, 'Evicted')
     const message = status?.message ?? ''
     assert.match(message, /^The node was low on resource: memory\. Threshold quantity: 100Mi, available: \d+Ki\. /)
-    assert.match(message, /Container main was using \d+Ki, request is 8Mi, has larger consumption of memory\. $/)
+    // A whole number of Mi is written as such.
+    assert.match(message, /Container main was using \d+[KM]i, request is 8Mi, has larger consumption of memory\. $/)
     const disruption = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
     assert.deepEqual([disruption?.reason, disruption?.message], ['TerminationByKubelet', message])
     const reported = await node.waitFor('the event', async () =>
