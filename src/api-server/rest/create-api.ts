@@ -5,6 +5,7 @@ import { METRICS_GROUP } from '../metrics/metrics-resources.ts'
 import { metricsVerb } from '../metrics/metrics-verbs.ts'
 import { answerPath } from './answer-path.ts'
 import type { PathParts } from './answer-path.ts'
+import { BACKUP_PATH } from './backup-path.ts'
 import type { ApiDeps } from './api-context.ts'
 import { jsonResponse, toWarnings } from './api-request.ts'
 import type { ApiRequest, ApiResponse } from './api-request.ts'
@@ -21,9 +22,6 @@ import { answerReview } from './verbs/reviews.ts'
 import { findSubresource } from './resource-request.ts'
 import { createVerb, patchVerb, updateVerb } from './verbs/write-verbs.ts'
 import type { ResourceRequest } from './resource-request.ts'
-
-/** A path of our own, for administrators: asks for a copy of the store. */
-const BACKUP_PATH = '/deckhand/backup'
 
 /** The API as a function: a request to an answer. It never throws; the signal ends watches. */
 export interface Api {

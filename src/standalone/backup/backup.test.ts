@@ -10,7 +10,7 @@ import { systemClock } from '../../base/async/clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { computeNodeLayout } from '../node/node-layout.ts'
 import { takeUpLock } from '../node/up-lock.ts'
-import { BACKUP_REQUEST, runBackup } from './run-backup.ts'
+import { runBackup } from './run-backup.ts'
 import { runRestore } from './run-restore.ts'
 
 const never = new AbortController().signal
@@ -193,7 +193,7 @@ describe('deckhand backup and restore', () => {
     }
     const openClient = async () => ({ send, watch: () => assert.fail() }) as never
     await runBackup({ ...deps, openClient }, { state, file: `${folder}/c.tar` }, never)
-    assert.deepEqual(asked, [`POST ${BACKUP_REQUEST}`])
+    assert.deepEqual(asked, ['POST /deckhand/backup'])
   })
 
   test('say where there is no node', async () => {

@@ -1,9 +1,11 @@
 import { dirname } from 'node:path'
+import { BACKUP_PATH } from '../../api-server/rest/backup-path.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { copyTree, hashFile } from '../../system/files/copy-tree.ts'
 import { makeFolder, renameDurably, writeFileDurably } from '../../system/files/durable-file.ts'
-import { readBytes, readTextIfPresent, realFolder, removeTree } from '../../system/files/state/state-folder.ts'
+import { unlessAbsent } from '../../system/files/error-codes.ts'
+import { readBytes, realFolder, removeTree } from '../../system/files/state/state-folder.ts'
 import { runProcessOrThrow } from '../../system/processes/run-process.ts'
 import { checkRoot } from '../node/check-machine.ts'
 import type { ClientDeps } from '../node/node-deps.ts'
@@ -28,8 +30,6 @@ export interface BackupDeps extends ClientDeps {
 
 /** The database of the API below the state folder. */
 const DATABASE = 'api/objects/objects.db'
-/** A path of the API that copies it. */
-export const BACKUP_REQUEST = '/deckhand/backup'
 const DEADLINE_MS = 600_000
 
 /** Where the keys of a backup are. */
@@ -78,7 +78,7 @@ async function copyObjects(
   await using group = new TaskGroup(signal)
   const client = await deps.openClient(layout.adminKubeconfig, group)
   // Nobody but the API may open its database; the copy that it makes is complete when it has its name.
-  await client.send({ method: 'POST', path: BACKUP_REQUEST, timeoutMs: DEADLINE_MS }, group.signal)
+  await client.send({ method: 'POST', path: BACKUP_PATH, timeoutMs: DEADLINE_MS }, group.signal)
   await copyTree(`${layout.state}/api/objects`, dirname(to), 'objects.db.backup')
   await renameDurably(`${dirname(to)}/objects.db.backup`, to)
 }
@@ -141,8 +141,8 @@ async function pack(
   }
 }
 
-/** For the caller's own checks: what the state folder's key is, if there is one. */
+/** Of the key that a state folder has; undefined without one. */
 export async function readOwnFingerprint(state: string): Promise<string | undefined> {
-  if ((await readTextIfPresent(`${state}/${SECRETS_KEY}`)) === undefined) return undefined
-  return fingerprintOf(await readBytes(`${state}/${SECRETS_KEY}`))
+  const key = await unlessAbsent(readBytes(`${state}/${SECRETS_KEY}`), undefined)
+  return key && fingerprintOf(key)
 }
