@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
-import { rm, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { FakeDocker } from '../../../test/fakes/fake-docker.ts'
 import type { DockerAnswer, DockerCall } from '../../../test/fakes/fake-docker.ts'
 import { until } from '../../../test/fakes/until.ts'
+import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
+import { dockerFiles } from '../../system/directories/docker-files.ts'
 import type { DockerFiles } from '../../system/directories/docker-files.ts'
 import { CgroupDriver, SecurityProfile_ProfileType } from '../cri/generated/runtime-v1.ts'
 import { createDockerClient } from './docker-client.ts'
@@ -15,6 +18,7 @@ import type { DockerClientOptions } from './docker-client.ts'
 const { signal } = new AbortController()
 const files: DockerFiles = {
   linkLog: async () => {},
+  unlinkLog: async () => {},
   writeInPlace: async () => {},
   readText: async () => '',
   killInContainer: async () => {},
@@ -22,6 +26,7 @@ const files: DockerFiles = {
   findNetworkNamespace: async () => '',
   leastOomScore: () => -1000,
 }
+const NEVER = '0001-01-01T00:00:00Z'
 const HOLDER = 'a'.repeat(64)
 const sandbox = { metadata: { name: 'web', namespace: 'shop', uid: 'u', attempt: 1 } }
 
@@ -52,14 +57,13 @@ async function setUp(
 
 /** What Docker says of a sandbox or container that runs. */
 function running(type: 'podsandbox' | 'container', id: string) {
-  const never = '0001-01-01T00:00:00Z'
   const state = { Status: 'running', Running: true, OOMKilled: false, Pid: 7, ExitCode: 0, Error: '' }
   return {
     Id: id,
     Name: type === 'podsandbox' ? '/k8s_POD_web_shop_u_1' : '/k8s_main_web_shop_u_0',
     Created: '2026-01-01T00:00:00Z',
     Image: `sha256:${'1'.repeat(64)}`,
-    State: { ...state, StartedAt: '2026-01-01T00:00:01Z', FinishedAt: never },
+    State: { ...state, StartedAt: '2026-01-01T00:00:01Z', FinishedAt: NEVER },
     Config: { Image: 'busybox', Labels: { 'io.kubernetes.docker.type': type } },
     HostConfig: { NetworkMode: 'default', Runtime: 'runc' },
   }
@@ -222,6 +226,34 @@ describe('the end of a container', () => {
       [`POST /containers/${HOLDER}/stop?t=30`, `DELETE /containers/${HOLDER}?v=1&force=1`],
     )
   })
+
+  for (const [about, started, left] of [
+    ['never started leaves none: its number is used again', false, []],
+    ['ran leaves the link, by which restarts are counted', true, ['0.log']],
+  ] as const)
+    test(`takes its log along: one that ${about}`, async (t) => {
+      const logs = join(makeTemporaryFolder(), 'main')
+      const path = join(logs, '0.log')
+      const made = running('container', HOLDER)
+      const labels = { ...made.Config.Labels, 'io.kubernetes.container.logpath': path }
+      const created = { Status: 'created', Running: false, StartedAt: NEVER, FinishedAt: NEVER }
+      let state = { ...made.State, ...created }
+      const { client } = await setUp(
+        t,
+        (call) => {
+          if (call.path.endsWith('/start')) {
+            if (!started) return { status: 500, body: { message: 'the agent died before Docker got it' } }
+            state = { ...made.State, Status: 'exited', Running: false, FinishedAt: made.State.StartedAt }
+          }
+          return inspects(call) && { status: 200, body: { ...made, State: state, Config: { Labels: labels } } }
+        },
+        { files: dockerFiles },
+      )
+      await client.startContainer({ containerId: HOLDER }, signal).catch(() => {})
+      assert.deepEqual(await readdir(logs), ['0.log'])
+      await client.removeContainer({ containerId: HOLDER }, signal)
+      assert.deepEqual(await readdir(logs), left)
+    })
 })
 
 test('a seccomp profile has to be a whole path', async (t) => {

@@ -40,6 +40,16 @@ describe('dockerFiles', () => {
     assert.equal(await readlink(join(logs, '0.log')), logOf('2'))
   })
 
+  test('takes a link back, but not one that leads to another log by now', async () => {
+    const { logs, logOf } = await setUp()
+    await dockerFiles.unlinkLog(join(logs, '0.log'), logOf('1'))
+    await dockerFiles.linkLog(join(logs, '0.log'), logOf('2'))
+    await dockerFiles.unlinkLog(join(logs, '0.log'), logOf('1'))
+    assert.deepEqual(await readdir(logs), ['0.log'])
+    await dockerFiles.unlinkLog(join(logs, '0.log'), logOf('2'))
+    assert.deepEqual(await readdir(logs), [])
+  })
+
   test('removes earlier links whose container is gone, and nothing else', async () => {
     const { folder, logs, logOf, create } = await setUp()
     await mkdir(logs, { recursive: true })

@@ -11,6 +11,8 @@ import type { NamespaceDialer } from '../network/namespace-dialer.ts'
 export interface DockerFiles {
   /** Makes the log that the agent looks for a link to the one that Docker writes. */
   linkLog(path: string, target: string): Promise<void>
+  /** Undoes linkLog(); a link that leads elsewhere by now stays. */
+  unlinkLog(path: string, target: string): Promise<void>
   /** Writes a file of Docker that containers have mounted: in place, so that they see it. */
   writeInPlace(path: string, text: string): Promise<void>
   readText(path: string): Promise<string>
@@ -34,6 +36,10 @@ export const dockerFiles: DockerFiles = {
     await unlessAbsent(unlink(path), undefined)
     await symlink(target, path)
     await removeDeadLinks(path, target)
+  },
+
+  async unlinkLog(path, target) {
+    if ((await readLink(path)) === target) await unlessAbsent(unlink(path), undefined)
   },
 
   async writeInPlace(path, text) {

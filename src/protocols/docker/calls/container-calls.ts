@@ -95,16 +95,24 @@ export function stateName(state: ContainerState): string {
 }
 
 /** The agent finds the log of a container where it asked for it; what Docker writes is in a folder of Docker's. */
-async function linkLog(
-  { facts, files }: DockerDeps,
-  container: InspectedContainer,
-  signal: AbortSignal,
-): Promise<void> {
+async function linkLog(deps: DockerDeps, container: InspectedContainer, signal: AbortSignal): Promise<void> {
   const path = container.Config.Labels?.[LOG_PATH_LABEL] ?? ''
-  if (path === '') return
-  const { Id: id, LogPath: known = '' } = container
+  if (path !== '') await deps.files.linkLog(path, await findLog(deps, container, signal))
+}
+
+async function unlinkLog(deps: DockerDeps, container: InspectedContainer, signal: AbortSignal): Promise<void> {
+  const path = container.Config.Labels?.[LOG_PATH_LABEL] ?? ''
+  if (path !== '') await deps.files.unlinkLog(path, await findLog(deps, container, signal))
+}
+
+/** The path of the log that Docker writes; Docker itself knows it only from the start on. */
+async function findLog(
+  { facts }: DockerDeps,
+  { Id: id, LogPath: known = '' }: InspectedContainer,
+  signal: AbortSignal,
+): Promise<string> {
   const { DockerRootDir: root } = await facts.info(signal)
-  await files.linkLog(path, known === '' ? `${root}/containers/${id}/${id}-json.log` : known)
+  return known === '' ? `${root}/containers/${id}/${id}-json.log` : known
 }
 
 /** Ends a container with its own signal, and after the grace period with SIGKILL. One that is gone or ended is stopped. */
@@ -130,8 +138,10 @@ export async function removeContainer(
   signal: AbortSignal,
 ): Promise<CriResponse<'removeContainer'>> {
   const container = await inspect(deps.api, containerId, CONTAINER_TYPE, signal)
-  // The link to its log stays, as a log would: the agent counts by them, and removes them itself.
-  if (container !== undefined) await removeForced(deps, container.Id, signal)
+  if (container === undefined) return {}
+  // The link to its log stays, as a log would: the agent counts by them, and removes them itself. What was never started has none.
+  if (stateOf(container) === ContainerState.CONTAINER_CREATED) await unlinkLog(deps, container, signal)
+  await removeForced(deps, container.Id, signal)
   return {}
 }
 
