@@ -40,7 +40,8 @@ function findStep(method: string, path: string, query: URLSearchParams): Step | 
   }
   const [, exec] = /^\/exec\/(\w+)\/start$/.exec(path) ?? []
   const command = commands.get(exec ?? '')
-  if (command !== undefined) return toStep(['ExecSync', 'ExecSync'], command.subject, command.program)
+  if (command !== undefined)
+    return { ...toStep(['ExecSync', 'ExecSync'], command.subject, command.program), isTimed: true }
   const [, id = '', action = ''] = /^\/containers\/(\w+)(?:\/(start|stop))?$/.exec(path) ?? []
   const subject = subjects.get(id)
   if (subject === undefined) return undefined

@@ -13,6 +13,8 @@ export interface Step {
   /** What is done; the same again gets the next number. */
   readonly kind: string
   readonly attempt: number
+  /** The agent gives it up after a while: one that was held back would be given up without ever having begun. */
+  readonly isTimed?: boolean
 }
 type Call = Omit<NotedCall, 'at' | 'event'>
 
@@ -66,8 +68,9 @@ export function takeStep<T>(step: Step, take: () => Promise<T>): Promise<T> {
 
 /** The same for what answers by a callback: "begin" is called unless the agent dies before, and what it is given once the answer is there. */
 export function watchStep(step: Step, begin: (done: (ok: boolean, answer: () => void) => void) => void): void {
-  // Nothing new begins any more.
-  if (striking) return
+  const { isTimed = false } = step
+  // Nothing new begins any more that can wait for the next agent.
+  if (striking && !isTimed) return
   const call = count(step)
   const when = isPlanned(call) ? plan[call.pod]?.when : undefined
   const start = () => {
@@ -75,7 +78,10 @@ export function watchStep(step: Step, begin: (done: (ok: boolean, answer: () => 
     begin(() => {})
   }
   if (when === 'before') return waitForKill(call, when, () => {})
-  if (when === 'unanswered' || when === 'together') return waitForKill(call, when, start)
+  if (when === 'unanswered' || when === 'together') {
+    if (isTimed) start()
+    return waitForKill(call, when, isTimed ? () => {} : start)
+  }
   note({ ...call, event: 'sent' })
   underWay += 1
   begin((ok, answer) => {

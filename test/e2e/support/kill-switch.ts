@@ -67,7 +67,7 @@ function describeStep(method: string, { pod, container, attempt }: Subject, { cm
   // What runs in a container has a name: the first word that it says, or its program.
   const program = /^echo (\w+)/.exec(cmd.at(-1) ?? '')?.[1] ?? cmd[0]
   const kind = [method, container, program].filter((word) => word !== undefined).join(' ')
-  return { pod, kind, attempt }
+  return { pod, kind, attempt, isTimed: method === 'ExecSync' }
 }
 
 const prototype = Client.prototype as unknown as {

@@ -137,7 +137,8 @@ const slowToStop: PodLife = {
   // A start whose answer was lost is not followed by a hook; one that the runtime gave up leaves nothing to stop.
   mayMiss: ['ExecSync main hello', 'ExecSync main bye', 'StopContainer main'],
   manifest: (name) => {
-    const lifecycle = { postStart: say('hello'), preStop: say('bye', 'sleep 0.2') }
+    // Long enough for a kill in the middle of them.
+    const lifecycle = { postStart: say('hello', 'sleep 1'), preStop: say('bye', 'sleep 1') }
     return testPod(name, {
       activeDeadlineSeconds: 5,
       terminationGracePeriodSeconds: 2,
