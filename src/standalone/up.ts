@@ -167,7 +167,7 @@ async function prepareNode(
   await checkPorts(options.ports)
   await checkServicePrograms(deps.programPath, options.without)
   await (options.runtime === undefined
-    ? checkPrograms(deps.programPath, options.ociRuntime)
+    ? checkPrograms(deps.programPath, options.ociRuntime, DOCKER_ENDPOINT)
     : checkRuntime(options.runtime))
   const record: NodeRecord = {
     nodeName,

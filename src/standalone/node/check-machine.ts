@@ -33,15 +33,17 @@ export async function findOciRuntime(path: string): Promise<string> {
   return ociRuntimes[0]
 }
 
-/** Fails when a program that a private runtime needs is not installed. */
-export async function checkPrograms(path: string, askedOci: string | undefined): Promise<void> {
+/** Fails when a program that a private runtime needs is not installed. Docker, where it answers, is named as the other way. */
+export async function checkPrograms(path: string, askedOci: string | undefined, dockerEndpoint: string): Promise<void> {
   const missing: string[] = []
   const oci = askedOci ?? (await findOciRuntime(path))
   for (const [name, debianPackage] of [...Object.entries(programs), [oci, oci] as const]) {
     if (!(await isProgram(name, path)) && !missing.includes(debianPackage)) missing.push(debianPackage)
   }
   if (missing.length === 0) return
-  const message = `Cannot run a private runtime: programs are missing; on Debian: apt-get install ${missing.join(' ')}`
+  const hasDocker = missing.includes('containerd') && (await canConnect(dockerEndpoint.replace('unix://', '')))
+  const other = hasDocker ? '; or use the Docker of this machine: --runtime docker' : ''
+  const message = `Cannot run a private runtime: programs are missing; on Debian: apt-get install ${missing.join(' ')}${other}`
   throw new NodeError(message, exitCodes.unfitMachine)
 }
 
