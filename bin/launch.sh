@@ -16,9 +16,10 @@ find_node() {
 }
 
 # program NAME: what "npm run build" wrote, which loads in half of the time, unless a source is newer or DECKHAND_RUN=sources says so (tests
-# that reach into the agent need that). Node strips no types below node_modules, so an installed package has nothing else.
+# that reach into the agent need that). An installed package has nothing else, wherever it lies; below node_modules Node strips no types.
 program() {
   built=$root/dist/$1.js
+  [ -e "$root/src/$1.ts" ] || [ ! -e "$built" ] || { echo "$built"; return; }
   case $root in
     */node_modules/*) ;;
     *) [ "${DECKHAND_RUN:-}" != sources ] && [ -e "$built" ] && newer=$(find "$root/src" -newer "$root/dist/made" -print -quit 2> /dev/null) && [ -z "$newer" ] || built=$root/src/$1.ts ;;

@@ -108,6 +108,8 @@ describe('the launchers', () => {
     rmSync(join(folder, 'src/pods'), { recursive: true })
     age('src', 1000)
     assert.equal(program(), 'dist/main.js')
+    rmSync(join(folder, 'src'), { recursive: true })
+    assert.equal(program(), 'dist/main.js', 'a package that was copied somewhere')
   })
 
   test('prefer the Node that was installed with the package, below it or beside it', (t) => {

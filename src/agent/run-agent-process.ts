@@ -3,7 +3,8 @@ import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import { lockFile, watchLockContention } from '../system/processes/lock-file.ts'
-import { notifySystemd, raiseOpenFiles, setOomScoreAdj } from '../system/processes/own-process.ts'
+import { createSystemdNotifier } from '../system/processes/notify-systemd.ts'
+import { raiseOpenFiles, setOomScoreAdj } from '../system/processes/own-process.ts'
 import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
@@ -35,6 +36,9 @@ export interface AgentProcessDeps {
   /** Called once when everything is up. */
   readonly onReady: () => void
 }
+
+// In the time that systemd waits: one that is late, or left out for a moment of bad health, is no reason to be killed.
+const PINGS = 4
 
 /** The agent as a process of this machine: its lock, its limits, its word to systemd, around the kubelet itself. */
 export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSignal): Promise<number> {
@@ -102,11 +106,12 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     onReady: async (isHealthy: () => boolean) => {
       deps.onReady()
       if (deps.environment['NOTIFY_SOCKET'] === undefined) return
+      const notifySystemd = createSystemdNotifier(deps.environment)
       await notifySystemd('READY=1')
       if (watchdogMs !== undefined) {
         group.run('watchdog', async (s) => {
           for (;;) {
-            await clock.sleep(watchdogMs / 2, s)
+            await clock.sleep(watchdogMs / PINGS, s)
             if (isHealthy()) await notifySystemd('WATCHDOG=1')
           }
         })

@@ -28,7 +28,7 @@ const MEBIBYTES_PER_NODE = 1536
 export function computeQemuArguments(request: QemuRequest): readonly string[] {
   const { accelerator, files, port } = request
   const nodes = Array.from({ length: NODES }, (_, node) => node)
-  const acceleration = accelerator === 'kvm' ? 'kvm' : 'tcg,thread=multi,tb-size=512'
+  const acceleration = accelerator === 'kvm' ? 'kvm' : 'tcg,thread=multi,tb-size=1024'
   return [
     ['-nodefaults', '-no-user-config', '-display', 'none'],
     ['-machine', vmHardware.machine, '-accel', acceleration],
@@ -68,6 +68,9 @@ function computeKernelArguments(console: string): string {
     `hugepages=${HUGE_PAGES}`,
     // Slow enough as it is; the machine runs nothing of strangers.
     'mitigations=off',
+    // On a busy host an emulated timer comes late, which the kernel takes for a broken one: a panic at boot, or a slow clock for ever.
+    'no_timer_check',
+    'tsc=reliable',
     // A kernel that breaks ends the machine, and with it the run.
     'panic=-1',
   ].join(' ')

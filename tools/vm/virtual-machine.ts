@@ -27,6 +27,7 @@ const SWAP_BYTES = 512 * 1024 ** 2
 // Software emulation on a machine that is busy with other things.
 const BOOT_MS = 900_000
 const POWER_OFF_MS = 600_000
+const PANIC = 'Kernel panic'
 
 /** One machine, from its first boot on; its disks outlive its process. */
 export class VirtualMachine {
@@ -104,7 +105,7 @@ export class VirtualMachine {
     const end = Date.now() + BOOT_MS
     for (;;) {
       if (!this.isRunning) throw new Error(`The machine ended while it booted:\n${this.lastOutput()}`)
-      if (/Kernel panic/.test(this.output())) throw new Error(`The kernel of the machine broke:\n${this.lastOutput()}`)
+      if (this.output().includes(PANIC)) throw new Error(`The kernel of the machine broke:\n${this.#panicOutput()}`)
       const bootId = await this.guest.readBootId()
       if (bootId !== undefined && bootId !== afterBoot) break
       if (Date.now() > end) throw new Error(`The machine did not boot in ${BOOT_MS / 1000} s:\n${this.lastOutput()}`)
@@ -137,6 +138,13 @@ export class VirtualMachine {
   /** What kernel and systemd have said since it was switched on. */
   output(): string {
     return existsSync(this.#console) ? readFileSync(this.#console, 'utf8') : ''
+  }
+
+  /** What came before and after the panic; the machine boots again by itself. */
+  #panicOutput(): string {
+    const lines = this.output().split('\n')
+    const at = lines.findIndex((line) => line.includes(PANIC))
+    return lines.slice(Math.max(at - 20, 0), at + 20).join('\n')
   }
 
   lastOutput(): string {

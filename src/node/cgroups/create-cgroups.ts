@@ -143,7 +143,7 @@ const CGROUP_V1 = {
 
 /** systemd is asked only where it is the driver; without it no pod could ever run. */
 async function createDriver(deps: CreateCgroupsDeps, files: CgroupDriver, signal: AbortSignal): Promise<CgroupDriver> {
-  const { layout, machine, environment, clock } = deps
+  const { layout, machine, environment, clock, log } = deps
   if (layout.driver === 'cgroupfs') return files
   const address = environment['DBUS_SYSTEM_BUS_ADDRESS'] ?? SYSTEM_BUS
   const [{ openSystemdSlices }, { createSystemdDriver }] = await Promise.all([
@@ -151,7 +151,8 @@ async function createDriver(deps: CreateCgroupsDeps, files: CgroupDriver, signal
     import('./systemd-driver.ts'),
   ])
   try {
-    const slices = await openSystemdSlices({ address, clock }, signal)
+    const onSilence = (error: Error) => log.warn('systemd does not answer yet, asking again', { address, error })
+    const slices = await openSystemdSlices({ address, clock, onSilence }, signal)
     return createSystemdDriver({ slices, files, version: machine.cgroupVersion }, signal)
   } catch (cause) {
     signal.throwIfAborted()

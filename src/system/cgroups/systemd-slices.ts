@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { DeadlineError } from '../../base/async/abort-errors.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import { computeBackOff } from '../../base/async/back-off.ts'
@@ -22,7 +23,7 @@ export interface SystemdSlices {
 const SYSTEMD = 'org.freedesktop.systemd1'
 const MANAGER = { destination: SYSTEMD, path: '/org/freedesktop/systemd1', interface: `${SYSTEMD}.Manager` } as const
 const JOB_DEADLINE_MS = 30_000
-// For a systemd that is away for a moment, 13 s in all.
+// For a systemd that is away for a moment, 13 s in all, besides the time in which it does not answer.
 const TRIES = 8
 const PAUSES = { firstMs: 100, longestMs: Infinity }
 const AWAY = ['NoReply', 'ServiceUnknown', 'NameHasNoOwner', 'Disconnected'].map(
@@ -35,25 +36,42 @@ interface Request {
   readonly body: readonly DbusValue[]
 }
 
-/** Asks systemd over the system's message bus. Fails when there is none: who asks has to know before anything depends on it. */
+interface SlicesOptions {
+  readonly address: string
+  readonly clock: Clock
+  /** The bus or systemd is there and does not answer yet, as on a machine that boots under load. */
+  readonly onSilence: (error: Error) => void
+}
+
+/**
+ * Asks systemd over the system's message bus. Fails when there is none: who asks has to know before anything depends on it. One that is there and
+ * silent is asked again until it answers.
+ */
 export async function openSystemdSlices(
-  options: { readonly address: string; readonly clock: Clock },
+  options: SlicesOptions,
   signal: AbortSignal,
 ): Promise<SystemdSlices & Disposable> {
   const slices = new BusSlices(options)
-  const connection = await slices.connect(signal)
-  // A bus may well be there without systemd.
-  await connection.call({ ...MANAGER, interface: 'org.freedesktop.DBus.Peer', member: 'Ping' }, signal)
-  return slices
+  for (;;) {
+    try {
+      const connection = await slices.connect(signal)
+      // A bus may well be there without systemd.
+      await connection.call({ ...MANAGER, interface: 'org.freedesktop.DBus.Peer', member: 'Ping' }, signal)
+      return slices
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error
+      options.onSilence(error)
+    }
+  }
 }
 
 class BusSlices implements SystemdSlices, Disposable {
-  readonly #options: { readonly address: string; readonly clock: Clock }
+  readonly #options: Pick<SlicesOptions, 'address' | 'clock'>
   /** By the name of the unit: who waits for its job. */
   readonly #jobs = new Map<string, (result: string) => void>()
   #connection: Promise<DbusConnection> | undefined
 
-  constructor(options: { readonly address: string; readonly clock: Clock }) {
+  constructor(options: Pick<SlicesOptions, 'address' | 'clock'>) {
     this.#options = options
   }
 
@@ -102,12 +120,17 @@ class BusSlices implements SystemdSlices, Disposable {
     const onRemoved = ([, , unit, result]: readonly DbusValue[]) => {
       if (typeof unit === 'string' && typeof result === 'string') this.#jobs.get(unit)?.(result)
     }
-    await connection.onSignal(removed, onRemoved, signal)
+    try {
+      await connection.onSignal(removed, onRemoved, signal)
+    } catch (error) {
+      connection[Symbol.dispose]()
+      throw error
+    }
     void connection.closed.then(() => (this.#connection = undefined)) // Never rejects.
     return connection
   }
 
-  /** A systemd that starts itself again (daemon-reexec) never answers the calls of that moment. Each of ours can be made twice. */
+  /** A systemd that starts itself again (daemon-reexec) never answers the calls of that moment, one under load late. Each of ours can be made twice. */
   async #call(connection: DbusConnection, request: Request, signal: AbortSignal): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -146,7 +169,7 @@ function isChangeable([name]: UnitProperty): boolean {
 }
 
 function isAway(error: unknown): boolean {
-  return error instanceof DbusCallError && AWAY.includes(error.errorName)
+  return error instanceof DeadlineError || (error instanceof DbusCallError && AWAY.includes(error.errorName))
 }
 
 function isCallError(error: unknown, name: string): boolean {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { spawn } from 'node:child_process'
 import process from 'node:process'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
+import { runQuietly } from './run-quietly.ts'
 
 /** Names the process as `ps -C` sees it. The arguments stay as they were, unlike with process.title. */
 export function nameProcess(name: string): void {
@@ -46,18 +46,4 @@ function readOpenFileLimits(): readonly [number, number] {
   const [, soft, hard] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(text) ?? []
   const toNumber = (limit = 'unlimited') => (limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit))
   return [toNumber(soft), toNumber(hard)]
-}
-
-/** Reports our state to systemd, which started us as a service. */
-export async function notifySystemd(message: string): Promise<void> {
-  await runQuietly('systemd-notify', [`--pid=${process.pid}`, message])
-}
-
-/** The exit code; 127 when there is no such program, 1 when a signal ended it. */
-async function runQuietly(program: string, args: readonly string[]): Promise<number> {
-  const child = spawn(program, [...args], { stdio: 'ignore' })
-  return await new Promise((resolve) => {
-    child.once('error', () => resolve(127))
-    child.once('exit', (code) => resolve(code ?? 1))
-  })
 }

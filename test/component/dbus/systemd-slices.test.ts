@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import type { Clock } from '../../../src/base/async/clock.ts'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import type { DbusMessage } from '../../../src/system/dbus/dbus-message.ts'
 import { openSystemdSlices } from '../../../src/system/cgroups/systemd-slices.ts'
@@ -11,6 +19,7 @@ import { FakeCgroupDriver } from '../../fakes/fake-cgroup-driver.ts'
 
 const never = new AbortController().signal
 const clock = systemClock
+const onSilence = (error: Error) => assert.fail(error)
 const NAME = 'org.freedesktop.systemd1'
 const PATH = '/org/freedesktop/systemd1'
 const POD = '/kubepods.slice/kubepods-podu_1.slice'
@@ -49,7 +58,7 @@ async function startSystemd(t: TestContext, results: readonly string[] = [], ref
 describe('slices of systemd', () => {
   test('are made with what limits them, changed and removed again', async (t) => {
     const { bus, units, calls } = await startSystemd(t)
-    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    using slices = await openSystemdSlices({ address: bus.address, clock, onSilence }, never)
     const files = new FakeCgroupDriver()
     const driver = createSystemdDriver({ slices, files, version: 2 }, never)
     const values = { cpuShares: 1024n, memoryLimitBytes: 4096n, pidsLimit: 10n }
@@ -91,7 +100,7 @@ describe('slices of systemd', () => {
 
   test('that are there already get their properties', async (t) => {
     const { bus, units, calls } = await startSystemd(t)
-    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    using slices = await openSystemdSlices({ address: bus.address, clock, onSilence }, never)
     units.add('a.slice')
     const weight = ['CPUWeight', { signature: 't', value: 5n }] as const
     await slices.start('a.slice', [['Wants', { signature: 'as', value: ['-.slice'] }], weight], never)
@@ -101,7 +110,7 @@ describe('slices of systemd', () => {
 
   test('that systemd cannot make are an error', async (t) => {
     const { bus } = await startSystemd(t, ['failed'])
-    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    using slices = await openSystemdSlices({ address: bus.address, clock, onSilence }, never)
     await assert.rejects(
       slices.start('a.slice', [], never),
       /Cannot do StartTransientUnit of "a\.slice": systemd says "failed", expected "done"/,
@@ -111,7 +120,7 @@ describe('slices of systemd', () => {
   test('are asked for again when systemd restarts', async (t) => {
     const away = ['NoReply', 'ServiceUnknown', 'NameHasNoOwner'].map((name) => `org.freedesktop.DBus.Error.${name}`)
     const { bus, units, calls } = await startSystemd(t, [], away)
-    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    using slices = await openSystemdSlices({ address: bus.address, clock, onSilence }, never)
     await slices.start('a.slice', [], never)
     assert.deepEqual([...units], ['a.slice'])
     assert.deepEqual(
@@ -122,14 +131,14 @@ describe('slices of systemd', () => {
 
   test('are not asked for again when systemd refuses', async (t) => {
     const { bus, calls } = await startSystemd(t, [], ['org.freedesktop.DBus.Error.AccessDenied'])
-    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    using slices = await openSystemdSlices({ address: bus.address, clock, onSilence }, never)
     await assert.rejects(slices.set('a.slice', [], never), /AccessDenied/)
     assert.deepEqual(calls(), [['SetUnitProperties', ['a.slice', true, []]]])
   })
 
   test('are requested over a new connection when the old one is lost', async (t) => {
     const { bus, units } = await startSystemd(t)
-    using slices = await openSystemdSlices({ address: bus.address, clock }, never)
+    using slices = await openSystemdSlices({ address: bus.address, clock, onSilence }, never)
     await slices.start('a.slice', [], never)
     await bus.stop()
     await assert.rejects(slices.start('b.slice', [], never))
@@ -137,9 +146,42 @@ describe('slices of systemd', () => {
     assert.deepEqual([...units], ['a.slice'])
   })
 
+  test('are waited for when the bus is there and silent, as on a machine that boots under load', async (t) => {
+    const { bus, units } = await startSystemd(t)
+    const folder = mkdtempSync(join(tmpdir(), 'deckhand-silent-bus-'))
+    const path = join(folder, 'bus')
+    let silent = 2
+    const sockets: Socket[] = []
+    const server = createServer((socket) => {
+      sockets.push(socket.on('error', () => {}))
+      if (silent === 0) return void pipeline(socket, connect(bus.address.replace('unix:path=', '')), socket, () => {})
+      silent -= 1
+      socket.resume()
+    }).listen(path)
+    t.after(async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      rmSync(folder, { recursive: true })
+    })
+    await once(server, 'listening')
+    const silences: string[] = []
+    // 25 s as a quarter of one.
+    const fast: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 100, signal) }
+    const report = (error: Error) => void silences.push(error.message)
+    using slices = await openSystemdSlices(
+      { address: `unix:path=${path}`, clock: fast, onSilence: report },
+      AbortSignal.timeout(20_000),
+    )
+    await slices.start('a.slice', [], never)
+    assert.deepEqual([...units], ['a.slice'])
+    assert.equal(silences.length, 2)
+    for (const silence of silences)
+      assert.match(silence, /^Cannot finish the login at the bus .* no end after 25000 ms$/)
+  })
+
   test('are not available without a bus, or on one without systemd', async (t) => {
-    await assert.rejects(openSystemdSlices({ address: 'unix:path=/does/not/exist', clock }, never))
+    await assert.rejects(openSystemdSlices({ address: 'unix:path=/does/not/exist', clock, onSilence }, never))
     const { address } = await startFakeBus(t)
-    await assert.rejects(openSystemdSlices({ address, clock }, never), /ServiceUnknown/)
+    await assert.rejects(openSystemdSlices({ address, clock, onSilence }, never), /ServiceUnknown/)
   })
 })

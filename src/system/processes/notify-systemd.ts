@@ -1,0 +1,41 @@
+import { write } from 'node:fs'
+import process from 'node:process'
+import { promisify } from 'node:util'
+import { runQuietly } from './run-quietly.ts'
+
+const writeTo = promisify(write)
+const FIRST_FILE = 3
+
+/** Reports our state to systemd, which started us as a service. Never fails: what systemd does not hear, it acts on. */
+export type NotifySystemd = (message: string) => Promise<void>
+
+/**
+ * Node cannot send datagrams to a Unix socket. Where the unit has one opened for us (OpenFile=, from systemd 253 on), a write to it is all that it
+ * takes, also on a machine that is too busy to start a program in time; elsewhere systemd's own program sends it.
+ */
+export function createSystemdNotifier(environment: Readonly<Record<string, string | undefined>>): NotifySystemd {
+  const file = findNotifyFile(environment, process.pid)
+  return async (message) => {
+    if (file !== undefined && (await isWritten(file, message))) return
+    await runQuietly('systemd-notify', [`--pid=${process.pid}`, message])
+  }
+}
+
+/** The file named "notify" among those that systemd has opened for this process. */
+export function findNotifyFile(
+  environment: Readonly<Record<string, string | undefined>>,
+  pid: number,
+): number | undefined {
+  if (environment['LISTEN_PID'] !== String(pid)) return undefined
+  const at = (environment['LISTEN_FDNAMES'] ?? '').split(':').indexOf('notify')
+  return at === -1 || at >= Number(environment['LISTEN_FDS']) ? undefined : FIRST_FILE + at
+}
+
+async function isWritten(file: number, message: string): Promise<boolean> {
+  try {
+    await writeTo(file, message)
+    return true
+  } catch {
+    return false
+  }
+}
