@@ -13,6 +13,7 @@ import { toLogLimits } from '../pods/sync/to-node-settings.ts'
 import { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { askAgain } from '../protocols/cri/ask-again.ts'
 import { findCdiFault } from '../protocols/cri/find-cdi-fault.ts'
+import { listLargeImages } from '../protocols/cri/list-large-images.ts'
 import { measureCalls } from '../protocols/cri/measure-calls.ts'
 import { streamLists } from '../protocols/cri/stream-lists.ts'
 import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
@@ -53,9 +54,10 @@ export async function openRuntime(base: Base, hub: Hints) {
     ),
   )
   let callsMade = 0
-  const patient = askAgain(client, clock)
-  const listed = settings.gates.enabled('CRIListStreaming') ? streamLists(patient, { log }) : patient
-  const calls = measureCalls(listed, {
+  const whole = listLargeImages(client)
+  const listed = settings.gates.enabled('CRIListStreaming') ? streamLists(whole, { log }) : whole
+  const patient = askAgain(listed, clock)
+  const calls = measureCalls(patient, {
     clock,
     onCall: ({ operation, seconds, failed, abandoned }) => {
       callsMade += 1

@@ -276,3 +276,14 @@ test('pods that go on failing in the same way do not fill the log', async () => 
   await agent.pass(20_000, 1000)
   assert.equal(agent.statusOf('u-2')?.phase, 'Running')
 })
+
+test('images whose list is too large to be sent are collected by a stream; without streams that fails and says what helps', async () => {
+  for (const newer of [true, false]) {
+    await using world = await createWorld({ newer })
+    await using agent = await startAgent(world)
+    world.cri.script.fail('listImages', 'RESOURCE_EXHAUSTED', 'grpc: trying to send message larger than max')
+    const collected = agent.kubelet.pods.images.collector.collect(new AbortController().signal)
+    if (newer) await collected
+    else await assert.rejects(collected, /the list of images is larger than .* Remove unused images/)
+  }
+})

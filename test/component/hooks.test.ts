@@ -71,6 +71,23 @@ describe('postStart', () => {
     )
     assert.equal(agent.workers.size, 0)
   })
+
+  test('that the death of the agent cuts off is not run again, and its container goes on', async () => {
+    await using world = await createWorld({ onExec: () => 'hang' })
+    const first = await startAgent(world)
+    first.setPods([podWith({ postStart: command('forever') })])
+    await until(() => world.cri.requests('execSync').length === 1, 'the hook')
+    await first.die()
+    await using agent = await startAgent(world)
+    agent.setPods([podWith({ postStart: command('forever') })])
+    await agent.pass(60_000, 1000)
+    assert.deepEqual(stops(world), ['main runs forever'])
+    assert.equal(world.cri.requests('createContainer').length, 1)
+    assert.deepEqual(
+      agent.statusOf('u-1')?.containerStatuses?.map(({ ready, restartCount }) => [ready, restartCount]),
+      [[true, 0]],
+    )
+  })
 })
 
 describe('preStop', () => {

@@ -73,3 +73,18 @@ for (const method of ['stopContainer', 'stopPodSandbox', 'removeContainer'] as c
     hung.release()
   })
 }
+
+test('lists that are read as streams are asked for again too when one hangs', async () => {
+  await using world = await createWorld({ newer: true })
+  await using agent = await startAgent(world, { flags: ['--feature-gates=CRIListStreaming=true'] })
+  agent.setPods([pod])
+  await agent.settle()
+  const [first] = world.cri.runtime.containers.keys()
+  const hung = hangNext(world, 'streamContainers')
+  world.cri.exitContainer(first ?? '', 1)
+  await agent.pass(5000, 1000)
+  hung.stop()
+  const ms = await timeUntil(agent, () => world.cri.requests('startContainer').length === 2)
+  assert.ok(ms <= 15_000, `the restart took ${ms} ms`)
+  hung.release()
+})

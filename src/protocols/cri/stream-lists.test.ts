@@ -26,7 +26,11 @@ function setUp(stream: (part: string) => AsyncIterable<object>) {
       [streaming, (request) => (asked.push(`${streaming} ${JSON.stringify(request)}`), stream(part))],
     ]),
   )
-  const log = { ...silentLogger, info: (message: string) => void said.push(message) }
+  const log = {
+    ...silentLogger,
+    info: (message: string) => void said.push(message),
+    error: (message: string, fields?: object) => void said.push(`${message} ${JSON.stringify(fields)}`),
+  }
   const lists = streamLists(calls as unknown as CriCalls, { log }) as unknown as Record<string, AnyCall>
   return { lists, asked, said }
 }
@@ -55,11 +59,24 @@ describe('streamLists()', () => {
     assert.equal(said.length, 1)
   })
 
-  test('is not a part of a list when the stream breaks', async () => {
-    const { lists } = setUp(async function* () {
+  test('is not a part of a list when the stream breaks, and says how far it came', async () => {
+    const { lists, said } = setUp(async function* () {
       yield { containers: [1] }
       throw new CriCallError('streamContainers', 'Unavailable', 'gone')
     })
     await assert.rejects(async () => await lists['listContainers']?.({}, never), { code: 'Unavailable' })
+    assert.equal(said.length, 1)
+    assert.match(said[0] ?? '', /^StreamContainers recv failed \{"itemsReceived":1,/)
+  })
+
+  test('says nothing of a stream that was given up', async () => {
+    const controller = new AbortController()
+    const { lists, said } = setUp(async function* () {
+      yield* []
+      controller.abort(new Error('enough'))
+      throw controller.signal.reason
+    })
+    await assert.rejects(async () => await lists['listContainers']?.({}, controller.signal), { message: 'enough' })
+    assert.deepEqual(said, [])
   })
 })
