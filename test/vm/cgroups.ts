@@ -4,6 +4,7 @@ import { scripts, testContainer, testPod } from '../e2e/support/test-pod.ts'
 import { expectedCgroups } from './expected-cgroups.ts'
 import type { CgroupValues } from './expected-cgroups.ts'
 import type { NodeAgent } from './support/node-agent.ts'
+import { PATIENCE_SECONDS } from './support/machine-facts.ts'
 import type { VmSuite } from './support/vm-suite.ts'
 
 const RESERVED_MEBIBYTES = 256
@@ -122,7 +123,7 @@ export const cgroupsSuite: VmSuite = {
         const before = await readCgroupTree(agent)
         await guest.run('systemctl daemon-reload')
         await guest.run('systemctl daemon-reexec')
-        await guest.until('systemctl is-active kubelet && curl -sf localhost:10248/healthz', 120)
+        await guest.until('systemctl is-active kubelet && curl -sf localhost:10248/healthz', PATIENCE_SECONDS)
         const after = await readCgroupTree(agent)
         assert.deepEqual(without(after, 'memory.oom.group'), without(before, 'memory.oom.group'))
       },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { scripts, testContainer, testPod } from '../e2e/support/test-pod.ts'
+import { PATIENCE_SECONDS } from './support/machine-facts.ts'
 import type { VmSuite } from './support/vm-suite.ts'
 
 /** The machine is what it is meant to be, and the agent does on it what it does everywhere. */
@@ -55,7 +56,7 @@ export const startSuite: VmSuite = {
         const [before] = await agent.waitUntilReady('first')
         await guest.run('systemctl restart kubelet')
         await guest.run('systemctl kill -s KILL kubelet')
-        await guest.until('systemctl is-active kubelet && curl -sf localhost:10248/healthz', 120)
+        await guest.until('systemctl is-active kubelet && curl -sf localhost:10248/healthz', PATIENCE_SECONDS)
         await guest.run('systemctl stop kubelet && sleep 2 && systemctl start kubelet')
         const [after] = await agent.waitUntilReady('first')
         assert.deepEqual(after?.status?.containerStatuses, before?.status?.containerStatuses)
@@ -68,7 +69,10 @@ export const startSuite: VmSuite = {
         await agent.waitUntilReady('second')
         await agent.remove('first', 'second')
         await agent.clear()
-        await guest.until(`! ls /var/lib/kubelet/pods | grep . && ! ctr -n k8s.io containers ls -q | grep .`, 120)
+        await guest.until(
+          `! ls /var/lib/kubelet/pods | grep . && ! ctr -n k8s.io containers ls -q | grep .`,
+          PATIENCE_SECONDS,
+        )
         assert.equal(await guest.run('grep -c kubelet /proc/mounts || true'), '1')
       },
     },

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { join } from 'node:path'
 import { createNodeImages } from '../../src/standalone/images/node-images.ts'
 import { createOciArchive } from '../../src/standalone/images/oci-archive.ts'
+import { buildPrograms } from '../build-programs.ts'
 import { disks } from './image-files.ts'
 import { makeDisk } from './vm-image.ts'
 import type { VmImage } from './vm-image.ts'
@@ -44,9 +45,10 @@ export async function makePayload(request: PayloadRequest): Promise<string> {
   try {
     // "files" of package.json, which is what a user gets from npm.
     const installed = join(tree, 'node_modules/deckhand')
-    for (const name of ['bin', 'dist', 'docs', 'package.json'])
+    for (const name of ['bin', 'docs', 'package.json'])
       cpSync(join(root, name), join(installed, name), { recursive: true })
-    rmSync(join(installed, 'dist/compiled'), { recursive: true, force: true })
+    mkdirSync(join(installed, 'dist'))
+    await buildPrograms(root, join(installed, 'dist'))
     const node = `node_modules/node-linux-${vmHardware.node}`
     cpSync(join(root, node), join(tree, node), { recursive: true })
     copySources(root, join(tree, 'checkout'))

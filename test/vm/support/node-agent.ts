@@ -3,12 +3,11 @@ import assert from 'node:assert/strict'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { Guest } from '../../../tools/vm/guest.ts'
 import { PAYLOAD } from '../../../tools/vm/image-files.ts'
+import { PATIENCE_SECONDS } from './machine-facts.ts'
 
 const MANIFESTS = '/etc/kubernetes/manifests'
 const SOCKET = '/var/lib/kubelet/deckhand/agent.sock'
 const CGROUPS = '/sys/fs/cgroup'
-// Under emulation on a busy machine.
-const PATIENCE_SECONDS = 900
 
 export type Manifest = { readonly metadata: { readonly name: string } } & Readonly<Record<string, unknown>>
 

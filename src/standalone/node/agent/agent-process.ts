@@ -1,3 +1,4 @@
+import { BackOff } from '../../../base/async/back-off.ts'
 import { startProcess } from '../../../system/processes/start-process.ts'
 import type { ProcessExit } from '../../../system/processes/start-process.ts'
 import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
@@ -18,8 +19,10 @@ export interface AgentProcess {
   readonly exit: () => ProcessExit | undefined
 }
 
-const HEALTHY_DEADLINE_MS = 30_000
-const POLL_MS = 20
+// A machine that boots, or has more to do than it can, takes minutes; an agent that cannot start ends by itself.
+const HEALTHY_DEADLINE_MS = 300_000
+const LONG_MS = 30_000
+const WAITS = { firstMs: 20, longestMs: 500, factor: 1.2 }
 const SHOWN_LOG_LINES = 15
 
 /** Starts the agent with the configuration that is in the state folder. */
@@ -75,10 +78,17 @@ export async function waitUntilHealthy(
   node: { readonly agent: AgentProcess; readonly layout: NodeLayout; readonly record: NodeRecord },
   signal: AbortSignal,
 ): Promise<void> {
-  const end = deps.clock.monotonic() + HEALTHY_DEADLINE_MS
+  const startedAt = deps.clock.monotonic()
+  const waits = new BackOff(WAITS)
+  let isReported = false
   while (!(await isHealthy(node.record.ports, signal))) {
     const exit = node.agent.exit()
-    if (exit !== undefined || deps.clock.monotonic() > end) {
+    const waitedMs = deps.clock.monotonic() - startedAt
+    if (waitedMs > LONG_MS && !isReported) {
+      isReported = true
+      deps.say(`agent not healthy yet (pid ${node.agent.pid}), still waiting; its log is ${node.layout.agentLog}`)
+    }
+    if (exit !== undefined || waitedMs > HEALTHY_DEADLINE_MS) {
       const state =
         exit === undefined ? `not healthy after ${HEALTHY_DEADLINE_MS} ms` : `it ended (${formatExit(exit)})`
       const lines = await lastLines(node.layout.agentLog)
@@ -87,7 +97,7 @@ export async function waitUntilHealthy(
         exitCodes.failed,
       )
     }
-    await deps.clock.sleep(POLL_MS, signal)
+    await deps.clock.sleep(waits.next(), signal)
   }
 }
 

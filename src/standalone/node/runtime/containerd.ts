@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { BackOff } from '../../../base/async/back-off.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import { runProcess } from '../../../system/processes/run-process.ts'
 import { startProcess } from '../../../system/processes/start-process.ts'
@@ -20,9 +21,10 @@ export interface PrivateContainerd {
   readonly enter: readonly string[]
 }
 
-const START_DEADLINE_MS = 20_000
+// As long as the agent waits for its runtime.
+const START_DEADLINE_MS = 120_000
 const STOP_GRACE_MS = 5000
-const POLL_MS = 5
+const WAITS = { firstMs: 5, longestMs: 200, factor: 1.2 }
 // Every later containerd reads its configuration too.
 const OLDEST_RELEASE: ContainerdRelease = { major: 1, minor: 6 }
 // Where containerd keeps what its CRI plugin runs.
@@ -100,12 +102,13 @@ async function waitForAnswer(
   let ended = false
   void started.exited.then(() => (ended = true)) // Never rejects.
   const end = clock.monotonic() + START_DEADLINE_MS
+  const waits = new BackOff(WAITS)
   while (!(await canConnect(paths.socket))) {
     if (ended) throw new Error(`Cannot start containerd: it ended at once, see "${paths.log}"`)
     if (clock.monotonic() >= end) {
       throw new Error(`Cannot start containerd: no answer after ${START_DEADLINE_MS} ms, see "${paths.log}"`)
     }
-    await clock.sleep(POLL_MS, signal)
+    await clock.sleep(waits.next(), signal)
   }
 }
 
