@@ -141,6 +141,11 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       await runRestore({ ...deps, inspectDatabase }, command.options, signal)
       return exitCodes.done
     }
+    case 'kubeconfig': {
+      const { runKubeconfig } = await import('./standalone/kubeconfig.ts')
+      await runKubeconfig(deps, command.options)
+      return exitCodes.done
+    }
     case 'shutdown':
       await runShutdown(deps, command.options, signal)
       return exitCodes.done

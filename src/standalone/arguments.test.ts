@@ -13,6 +13,7 @@ const up: UpOptions = {
   kubelet: undefined,
   cgroupRoot: undefined,
   ports: { kubernetes: 6443, agent: 10250, healthz: 10248 },
+  addresses: [],
   without: [],
 }
 
@@ -95,6 +96,16 @@ describe('parseArguments()', () => {
     ['up --runtime unix:///run/c.sock', { kind: 'up', options: { ...up, runtime: 'unix:///run/c.sock' } }],
     ['up --kubelet bin/kubelet', { kind: 'up', options: { ...up, kubelet: '/home/me/bin/kubelet' } }],
     ['up --without deployments', { kind: 'up', options: { ...up, without: ['deployments'] } }],
+    ['up --address 192.0.2.1', { kind: 'up', options: { ...up, addresses: ['192.0.2.1'] } }],
+    ['up --address fd00:0::1,192.0.2.1', { kind: 'up', options: { ...up, addresses: ['fd00::1', '192.0.2.1'] } }],
+    [
+      'kubeconfig --state s --address 192.0.2.1 --reader',
+      { kind: 'kubeconfig', options: { state: '/home/me/s', address: '192.0.2.1', isReader: true } },
+    ],
+    [
+      'kubeconfig',
+      { kind: 'kubeconfig', options: { state: '/var/lib/deckhand', address: undefined, isReader: false } },
+    ],
     ['up --cgroup-root /a/b', { kind: 'up', options: { ...up, cgroupRoot: '/a/b' } }],
     [
       'up --api-port 7 --port 1 --healthz-port 65535',
@@ -128,6 +139,15 @@ describe('parseArguments()', () => {
     ['up --purge', /^Cannot read the arguments: .*--purge/],
     ['status --runtime x', /^Cannot read the arguments: /],
     ['up --without deployments,cats', /^Cannot use --without "cats": expected deployments/],
+    ['up --address here', /^Cannot use --address "here": expected an IP address of this machine/],
+    ['up --address=', /^Cannot use --address "": expected an IP address of this machine/],
+    ['up --address 0.0.0.0', /^Cannot use --address "0.0.0.0": expected one address of this machine, not all of them/],
+    ['up --address ::', /^Cannot use --address "::": expected one address/],
+    ['up --address fe80::1%eth0', /^Cannot use --address "fe80::1%eth0": expected an IP address/],
+    [
+      'up --address 192.0.2.1,192.0.2.2',
+      /^Cannot use --address .*: expected one address, or one of IPv4 and one of IPv6/,
+    ],
     ['up --port 0', /^Cannot use --port "0": expected a number from 1 to 65535/],
     ['up --healthz-port 65536', /^Cannot use --healthz-port/],
     ['up --oci-runtime ./crun', /^Cannot use --oci-runtime "\.\/crun": expected a name such as crun/],
@@ -164,7 +184,7 @@ describe('parseArguments()', () => {
 
   test('passes on every option of "up" to one that runs detached or at boot', () => {
     const options =
-      '--state s --manifests m --apply a --oci-runtime crun --kubelet k --cgroup-root /c --api-port 1 --port 2 --healthz-port 3 --without jobs,budgets'
+      '--state s --manifests m --apply a --oci-runtime crun --kubelet k --cgroup-root /c --api-port 1 --port 2 --healthz-port 3 --address 192.0.2.1 --without jobs,budgets'
     const runtime = '--runtime unix:///r.sock'
     for (const line of [options, runtime]) {
       const detached = parseArguments(['up', '-d', ...line.split(' ')], '/home/me')

@@ -5,14 +5,16 @@ import type { BackupOptions } from './backup/run-backup.ts'
 import type { RestoreOptions } from './backup/run-restore.ts'
 import type { DetachOptions } from './detach.ts'
 import type { ImagesAction, ImagesOptions } from './images/images-options.ts'
+import type { KubeconfigOptions } from './kubeconfig.ts'
 import { LOGGED_PARTS } from './logs.ts'
 import type { LogsOptions } from './logs.ts'
+import { parseAddress, parseAddresses } from './node/parse-addresses.ts'
 import { SWITCHABLE_PARTS } from './node/switchable-parts.ts'
 import type { ResetOptions } from './reset.ts'
 import type { ShutdownOptions } from './shutdown.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 
-/** Where the node listens, on the loopback address. */
+/** Where the node listens. */
 export interface NodePorts {
   /** The Kubernetes API, which kubectl talks to. */
   readonly kubernetes: number
@@ -35,6 +37,8 @@ export interface UpOptions {
   readonly kubelet: string | undefined
   readonly cgroupRoot: string | undefined
   readonly ports: NodePorts
+  /** Where API and agent are served for other machines: none, one address, or one of each family. */
+  readonly addresses: readonly string[]
   /** Parts that are switched off. */
   readonly without: readonly string[]
 }
@@ -54,6 +58,7 @@ export type Command =
   | { readonly kind: 'status'; readonly state: string }
   | { readonly kind: 'why'; readonly state: string; readonly pod: string }
   | { readonly kind: 'shutdown'; readonly options: ShutdownOptions }
+  | { readonly kind: 'kubeconfig'; readonly options: KubeconfigOptions }
   | { readonly kind: 'version' }
   | { readonly kind: 'help'; readonly command: string | undefined }
 
@@ -103,6 +108,11 @@ export function parseArguments(args: readonly string[], folder: string): Command
         throw wrong('Cannot say why: expected the name of a pod, as "deckhand status" shows it')
       return { kind: 'why', pod, state: resolve(folder, parse(others, { state: text }).state ?? DEFAULT_STATE) }
     }
+    case 'kubeconfig': {
+      const { state, address, reader } = parse(rest, { state: text, address: text, reader: { type: 'boolean' } })
+      const options = { state: resolve(folder, state ?? DEFAULT_STATE), isReader: reader ?? false }
+      return { kind: name, options: { ...options, address: address === undefined ? undefined : parseAddress(address) } }
+    }
     case 'shutdown':
       return { kind: 'shutdown', options: parseShutdown(rest, folder) }
     case 'version':
@@ -115,7 +125,7 @@ export function parseArguments(args: readonly string[], folder: string): Command
       return { kind: 'help', command: rest[0] }
     default:
       throw wrong(
-        `Cannot do "${name}": expected up, down, shutdown, status, why, logs, images, backup, restore, reset, install, uninstall, version or help`,
+        `Cannot do "${name}": expected up, down, shutdown, status, why, logs, images, kubeconfig, backup, restore, reset, install, uninstall, version or help`,
       )
   }
 }
@@ -153,6 +163,7 @@ function toUpArguments(options: UpOptions, args: readonly string[]): readonly st
     'api-port': options.ports.kubernetes,
     port: options.ports.agent,
     'healthz-port': options.ports.healthz,
+    address: options.addresses.join(','),
     without: options.without.join(','),
   }
   return Object.entries(values).flatMap(([name, value]) =>
@@ -256,6 +267,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     'api-port': text,
     port: text,
     'healthz-port': text,
+    address: text,
     without: text,
   })
   const path = (value: string | undefined) => (value === undefined ? undefined : resolve(folder, value))
@@ -272,6 +284,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
       agent: parsePort('port', values.port ?? '10250'),
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },
+    addresses: parseAddresses(values.address),
     without: parseParts(values.without),
   }
 }

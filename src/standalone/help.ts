@@ -26,8 +26,12 @@ const UP_OPTIONS = `${STATE}
                           statefulsets, jobs (with cron jobs), budgets (of disruptions), services, dns. Their objects are
                           refused then, and those that are there stay as they are
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
-  --api-port N            the Kubernetes API, on loopback (6443)
-  --port N                the agent's own API, on loopback (10250)
+  --address ADDRESS       serve the Kubernetes API and the agent on this address of the machine for other
+                          machines, with certificates for it and never without a credential; the API
+                          on loopback too. One of IPv4 and one of IPv6 if there is a comma between
+                          them: the agent then takes the first. Without it all is on loopback
+  --api-port N            the Kubernetes API (6443)
+  --port N                the agent's own API (10250)
   --healthz-port N        its health, on loopback (10248)`
 
 const commands: Readonly<Record<string, CommandHelp>> = {
@@ -107,6 +111,17 @@ Options:
 ${STATE}
   --name NAME             load: the name of an image that has none in its file, or another one
   -o, --output FILE       save: where to`,
+  },
+  kubeconfig: {
+    usage: 'deckhand kubeconfig [options]',
+    summary: 'print a kubeconfig file for other machines; the node needs "up --address"',
+    details: `It has the key of the administrator, who may do everything: keep it as you keep the machine's passwords.
+A copy works for a year.
+
+Options:
+${STATE}
+  --address ADDRESS       the address of the node in it (the first one of "up --address")
+  --reader                for a user who may read everything but secrets`,
   },
   backup: {
     usage: 'deckhand backup FILE [options]',

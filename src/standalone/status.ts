@@ -12,8 +12,9 @@ import { exitCodes } from './node/node-error.ts'
 import type { ExitCode } from './node/node-error.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
-import { readNodeRecord } from './node/node-record.ts'
+import { apiUrls, readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
+import { toHost } from './node/parse-addresses.ts'
 
 /** Says what runs and what is refused: done when all is well, failed when a file of the user is not used, another code when not all runs. */
 export async function runStatus(deps: StatusDeps, state: string, signal: AbortSignal): Promise<ExitCode> {
@@ -38,6 +39,7 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
       ? `kubectl    kubectl --kubeconfig ${layout.adminKubeconfig} get pods -A`
       : 'kubectl    the Kubernetes API is not served: "deckhand up" does not run',
   )
+  if (isUp) deps.say(`served at  ${[...apiUrls(record), ...agentUrls(record)].join(', ')}`)
   const applied = isUp ? parseFileProblems(await readTextIfPresent(layout.appliedProblems)) : []
   if (!healthy) {
     sayProblems(deps, applied)
@@ -52,6 +54,11 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   sayProblems(deps, problems)
   if (!isUp || !runtime.answers) return exitCodes.otherState
   return problems.length === 0 ? exitCodes.done : exitCodes.failed
+}
+
+/** Where the agent is served. */
+function agentUrls({ addresses: [address = '127.0.0.1'] = [], ports }: NodeRecord): readonly string[] {
+  return [`https://${toHost(address)}:${ports.agent} (agent)`]
 }
 
 /** What of a part there is to know; whether it was left out. */

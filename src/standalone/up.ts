@@ -15,6 +15,7 @@ import { runAppliedFolder } from './apply/run-applied-folder.ts'
 import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './arguments.ts'
 import type { UpOptions } from './arguments.ts'
 import {
+  checkAddresses,
   checkPorts,
   checkPrograms,
   checkRoot,
@@ -74,7 +75,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     })
   } else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
-  const { without } = options
+  const { without, addresses } = options
   const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(deps, layout, signal)
   await startNodeApi(deps, { layout, record, without, hasServiceAddress }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
@@ -91,7 +92,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   group.run('controllers', (s) => deps.runControllers(controllers, s))
   cleanup.defer(() => leaveAgent(deps, { layout, nodeName, isUp }))
   const kubelet = options.kubelet ?? deps.ownKubelet
-  const agent = await startAgent(deps, { layout, nodeName }, kubelet)
+  const agent = await startAgent(deps, { layout, nodeName, addresses }, kubelet)
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
   isUp = true
   // Of an earlier run.
@@ -110,7 +111,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   await announce(deps, { layout, record, agent }, signal)
   await runSupervision(
     deps,
-    { layout, nodeName, privateRuntime: options.runtime === undefined, kubelet },
+    { layout, nodeName, addresses, privateRuntime: options.runtime === undefined, kubelet },
     agent,
     signal,
   )
@@ -164,7 +165,8 @@ async function prepareNode(
     deps.say(`the host name "${deps.hostname}" cannot name a node: this one is called "${nodeName}"`)
   const stale = { ...knownAgent({ layout, nodeName }), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
-  await checkPorts(options.ports)
+  await checkAddresses(options.addresses)
+  await checkPorts(options.ports, options.addresses)
   await checkServicePrograms(deps.programPath, options.without)
   await (options.runtime === undefined
     ? checkPrograms(deps.programPath, options.ociRuntime, DOCKER_ENDPOINT)
@@ -174,6 +176,7 @@ async function prepareNode(
     cgroupRoot: options.cgroupRoot ?? layout.cgroupRoot,
     manifests: options.manifests ?? layout.manifests,
     ports: options.ports,
+    ...(options.addresses.length === 0 ? {} : { addresses: options.addresses }),
     ...(options.runtime === undefined ? {} : { runtime: options.runtime }),
     ...(options.without.length === 0 ? {} : { without: options.without }),
   }
@@ -256,6 +259,8 @@ async function announce(
   deps.say('')
   deps.say(NODE_IS_UP)
   deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
+  if (record.addresses !== undefined)
+    deps.say(`  elsewhere     bin/deckhand kubeconfig${command} > FILE, for kubectl on other machines`)
   deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
   deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${command}`)
   deps.say(`  explain one   bin/deckhand why POD${command}`)

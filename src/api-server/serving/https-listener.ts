@@ -46,7 +46,7 @@ export class HttpsListener {
   readonly #connections: ClientConnections
   #certificatePem: string
   #isClosing = false
-  #secondDoor: Server | undefined
+  readonly #doors: Server[] = []
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps
@@ -86,9 +86,12 @@ export class HttpsListener {
   /** Takes connections at one more address. */
   async alsoListen(address: string, port: number): Promise<void> {
     const door = createServer((socket) => this.#server.emit('connection', socket))
+    door.maxConnections = LIMITS.all
     door.listen(port, address)
     await once(door, 'listening')
-    this.#secondDoor = door
+    // A connection that cannot be taken is no reason to leave the others.
+    door.on('error', (error) => this.#deps.log.warn('cannot take a connection', { address, port, error }))
+    this.#doors.push(door)
     this.#deps.log.info('the API listens', { address, port })
   }
 
@@ -103,7 +106,7 @@ export class HttpsListener {
     if (!this.#server.listening) return
     this.#isClosing = true
     using scope = new AbortScope(new AbortController().signal)
-    this.#secondDoor?.close()
+    for (const door of this.#doors) door.close()
     const closed = once(this.#server, 'close')
     this.#server.close()
     await Promise.race([closed, this.#deps.clock.sleep(STOP_MS, scope.signal)])

@@ -35,6 +35,8 @@ export interface ApiServerDeps {
   readonly address: string
   /** 0 takes any that is free. */
   readonly port: number
+  /** More addresses of the machine, with the same port. */
+  readonly alsoOn?: readonly string[]
   /** What the API is reached by besides localhost, at the moment: names and addresses. */
   readonly servingNames: () => readonly string[]
   /** Whom to keep kubeconfig files for; adminIdentity() is one. */
@@ -111,6 +113,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const port = await listener.listen(deps.address, deps.port)
   const server = toUrl(deps.address, port)
   try {
+    for (const address of deps.alsoOn ?? []) await openDoor(deps, listener, { address, port })
     const endpoint = (await openServiceDoor(deps, parts, listener)) ?? { address: deps.advertisedAddress, port }
     const { address } = endpoint
     if (address !== undefined) await writeApiEndpoint(store, parts.infoFor(OWN_USER), { ...endpoint, address })
@@ -121,20 +124,29 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   }
 }
 
-/** Listens at the address of the service as well; what keeps it from that must not keep the node from starting. */
+/** Listens at the address of the service as well. */
 async function openServiceDoor(
-  { hasServiceAddress = false, log }: ApiServerDeps,
+  deps: ApiServerDeps,
   { serviceRanges: [range] }: ApiParts,
   listener: HttpsListener,
 ): Promise<ApiEndpoint | undefined> {
-  if (!hasServiceAddress || range === undefined) return undefined
+  if (deps.hasServiceAddress !== true || range === undefined) return undefined
   const endpoint = { address: firstAddress(range), port: SERVICE_PORT }
+  return (await openDoor(deps, listener, endpoint)) ? endpoint : undefined
+}
+
+/** Listens at one more address; what keeps it from that must not keep the node from starting. */
+async function openDoor(
+  { log }: Pick<ApiServerDeps, 'log'>,
+  listener: HttpsListener,
+  endpoint: ApiEndpoint,
+): Promise<boolean> {
   try {
     await listener.alsoListen(endpoint.address, endpoint.port)
-    return endpoint
+    return true
   } catch (error) {
-    log.error('pods cannot reach the API at the address of its service', { ...endpoint, error })
-    return undefined
+    log.error('the API cannot be reached at one of its addresses', { ...endpoint, error })
+    return false
   }
 }
 

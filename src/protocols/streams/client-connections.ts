@@ -45,6 +45,6 @@ export class ClientConnections {
  * The two ends of a connection are never the same for two that are open. One of a unix socket has no address, and no other socket on top of it.
  */
 function nameOf(socket: Socket): string | Socket {
-  const { remoteAddress, remotePort } = socket
-  return remoteAddress === undefined ? socket : `${remoteAddress} ${remotePort}`
+  const { remoteAddress, remotePort, localAddress, localPort } = socket
+  return remoteAddress === undefined ? socket : `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }

@@ -1,6 +1,7 @@
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { createServer } from 'node:net'
 import { isProgram } from '../../system/files/is-program.ts'
+import { readNodeAddress } from '../../system/machine/read-node-address.ts'
 import type { NodePorts } from '../arguments.ts'
 import { canConnect } from './runtime/containerd.ts'
 import { exitCodes, NodeError } from './node-error.ts'
@@ -55,17 +56,27 @@ export async function chooseRuntime(path: string, dockerEndpoint: string): Promi
   throw new NodeError(message, exitCodes.unfitMachine)
 }
 
-/** Fails when another process uses a port of the node. */
-export async function checkPorts(ports: NodePorts): Promise<void> {
+/** Fails when the machine does not have an address that API and agent are to be served on. */
+export async function checkAddresses(addresses: readonly string[]): Promise<void> {
+  if (addresses.length === 0) return
+  const { fault } = await readNodeAddress({ nodeName: '', nodeIps: addresses })
+  if (fault !== undefined) throw new NodeError(fault, exitCodes.unfitMachine)
+}
+
+/** Fails when another process uses a port of the node, on loopback or on an address for other machines. */
+export async function checkPorts(ports: NodePorts, addresses: readonly string[]): Promise<void> {
   const flags = {
     kubernetes: '--api-port',
     agent: '--port',
     healthz: '--healthz-port',
   } as const
   for (const name of ['kubernetes', 'agent', 'healthz'] as const) {
-    if (await isFree(ports[name])) continue
-    const message = `Cannot listen on port ${ports[name]}: it is taken (another node?), choose another with ${flags[name]}`
-    throw new NodeError(message, exitCodes.unfitMachine)
+    for (const address of ['127.0.0.1', ...(name === 'healthz' ? [] : addresses)]) {
+      if (await isFree(ports[name], address)) continue
+      const where = address === '127.0.0.1' ? '' : ` of ${address}`
+      const message = `Cannot listen on port ${ports[name]}${where}: it is taken (another node?), choose another with ${flags[name]}`
+      throw new NodeError(message, exitCodes.unfitMachine)
+    }
   }
 }
 
@@ -93,11 +104,11 @@ export function toFolderError(folder: string, error: unknown): unknown {
   return new NodeError(message, exitCodes.unfitMachine, { cause: error })
 }
 
-function isFree(port: number): Promise<boolean> {
+function isFree(port: number, address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    server.listen(port, address, () => server.close(() => resolve(true)))
   })
 }
 

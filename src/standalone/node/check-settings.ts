@@ -15,7 +15,7 @@ const OWN_FIELDS = {
   cgroupRoot: '--cgroup-root',
   port: '--port',
   healthzPort: '--healthz-port',
-  address: undefined,
+  address: '--address',
   healthzBindAddress: undefined,
   podLogsDir: undefined,
 } as const
@@ -26,7 +26,7 @@ export async function checkSettings(
   machine: Machine,
 ): Promise<readonly string[]> {
   const { layout, record } = node
-  const argv = agentFlags({ layout, nodeName: record.nodeName })
+  const argv = agentFlags({ layout, ...record })
   const command = await loadConfiguration(argv, { files: hostConfigFiles, machine }).catch((error: unknown) => {
     if (!(error instanceof ConfigError) && !(error instanceof FlagError)) throw error
     throw new NodeError(formatConfigError(error), exitCodes.failed, { cause: error })

@@ -8,6 +8,8 @@ import type { NodeSchedulerDeps } from './run-node-scheduler.ts'
 export interface ServedApi {
   readonly folder: string
   readonly port: number
+  /** Where it is served besides loopback, for other machines. */
+  readonly addresses: readonly string[]
   readonly nodeName: string
   readonly adminKubeconfig: string
   readonly readerKubeconfig: string

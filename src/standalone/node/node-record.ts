@@ -1,6 +1,7 @@
 import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodePorts } from '../arguments.ts'
+import { toHost } from './parse-addresses.ts'
 
 /** What "up" leaves in the state folder for the other commands; a folder without it is not a node's. */
 export interface NodeRecord {
@@ -11,8 +12,15 @@ export interface NodeRecord {
   /** The user's own runtime; absent for our containerd. */
   readonly runtime?: string
   readonly ports: NodePorts
+  /** Where API and agent are served for other machines; absent: nowhere. */
+  readonly addresses?: readonly string[]
   /** Parts that are switched off; absent: none. */
   readonly without?: readonly string[]
+}
+
+/** Where the Kubernetes API of the node is: for the machine itself, and for others. */
+export function apiUrls({ addresses = [], ports }: Pick<NodeRecord, 'addresses' | 'ports'>): readonly string[] {
+  return ['127.0.0.1', ...addresses].map((address) => `https://${toHost(address)}:${ports.kubernetes}`)
 }
 
 /** Undefined when the folder is not a node's. */

@@ -10,7 +10,7 @@ import type { LogFields } from '../../base/telemetry/logger.ts'
 
 const LOOPBACK = '127.0.0.1'
 
-/** Serves the Kubernetes API of a standalone node, in this process, on loopback. */
+/** Serves the Kubernetes API of a standalone node, in this process, on loopback and on the addresses for other machines. */
 export async function serveApi(random: () => number, api: ServedApi, signal: AbortSignal): Promise<void> {
   // Loaded only here: the other commands need not spend the time and memory.
   const { adminIdentity, nodeIdentity, readerIdentity, runApiServer } =
@@ -34,7 +34,9 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
       folder: api.folder,
       address: LOOPBACK,
       port: api.port,
-      servingNames: () => [api.nodeName],
+      alsoOn: api.addresses,
+      ...(api.addresses[0] === undefined ? {} : { advertisedAddress: api.addresses[0] }),
+      servingNames: () => [api.nodeName, ...api.addresses],
       identities: [
         adminIdentity(api.adminKubeconfig),
         readerIdentity(api.readerKubeconfig),
@@ -45,7 +47,7 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
       serviceRange: api.serviceRange,
       hasServiceAddress: api.hasServiceAddress,
       // The agent listens nowhere else, whatever address its Node has; its certificate is for its name.
-      kubeletAddress: LOOPBACK,
+      kubeletAddress: api.addresses[0] ?? LOOPBACK,
       staticPods: (s) => listAgentPods(api, s),
       kubeletTrust: () => ({ servername: api.nodeName }),
       version: KUBERNETES_VERSION,

@@ -3,6 +3,7 @@ import { BackOff } from '../../base/async/back-off.ts'
 import type { UpDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
+import { apiUrls } from './node-record.ts'
 import type { NodeRecord } from './node-record.ts'
 import { switchedOff } from './switchable-parts.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
@@ -31,6 +32,7 @@ export async function startNodeApi(
   const options = {
     folder: layout.api,
     port: record.ports.kubernetes,
+    addresses: record.addresses ?? [],
     nodeName: record.nodeName,
     adminKubeconfig: layout.adminKubeconfig,
     readerKubeconfig: layout.readerKubeconfig,
@@ -73,7 +75,7 @@ export async function startNodeApi(
   })
   group.signal.addEventListener('abort', () => ready.reject(group.signal.reason), { once: true })
   await ready.promise
-  deps.say(`Kubernetes API on https://127.0.0.1:${record.ports.kubernetes}`)
+  deps.say(`Kubernetes API on ${apiUrls(record).join(' and ')}`)
 }
 
 /** Errors of the API that a person at the terminal should see, each once in a while: a full disk fails every request. */

@@ -33,7 +33,7 @@ async function place(t: TestContext, script: string) {
   }
   const say = (line: string) => said.push(line)
   const deps = { clock, say, ownKubelet: kubelet, pid: process.pid, programPath: '', userId: 0 }
-  const node = { layout, nodeName: 'n', privateRuntime: false, kubelet }
+  const node = { layout, nodeName: 'n', addresses: [], privateRuntime: false, kubelet }
   return { layout, kubelet, said, sleeps, stop, deps, node }
 }
 

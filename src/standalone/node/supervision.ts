@@ -20,6 +20,7 @@ export async function runSupervision(
   node: {
     readonly layout: NodeLayout
     readonly nodeName: string
+    readonly addresses: readonly string[]
     readonly privateRuntime: boolean
     readonly kubelet: string
   },

@@ -62,6 +62,11 @@ export class RunningKubectl implements AsyncDisposable {
     return this.#output
   }
 
+  /** Waits until it ends by itself. */
+  async ended(): Promise<void> {
+    if (this.#child.exitCode === null) await once(this.#child, 'close')
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode !== null) return
     const closed = once(this.#child, 'close')

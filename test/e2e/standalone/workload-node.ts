@@ -33,6 +33,11 @@ export class WorkloadNode {
     assert.equal(exitCode, 0, stderr)
   }
 
+  /** Runs another command of deckhand on this node, whatever its exit code. */
+  async deckhand(command: string, ...args: readonly string[]) {
+    return await this.#lab.runInside([deckhand, command, '--state', this.#state, ...args])
+  }
+
   async write(name: string, text: string): Promise<string> {
     const path = `${this.#lab.folder}/${name}`
     await this.#lab.runInside(['sh', '-c', 'printf %s "$1" > "$2"', 'sh', text, path])

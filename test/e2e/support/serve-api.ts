@@ -10,6 +10,7 @@ await serveApi(
   {
     folder: `${folder}/objects`,
     port: 6443,
+    addresses: [],
     nodeName: NODE_NAME,
     adminKubeconfig: `${folder}/admin`,
     agentKubeconfig: `${folder}/agent`,

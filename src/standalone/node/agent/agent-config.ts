@@ -15,7 +15,7 @@ const STRONG_CIPHERS = [
 const MOST_PROCESSES = 4096
 
 /**
- * The KubeletConfiguration of a standalone node: on loopback only, nothing without a credential but health. What section 4 of the CIS
+ * The KubeletConfiguration of a standalone node: on loopback unless an address is asked for, nothing without a credential but health. What section 4 of the CIS
  * benchmark asks for is spelled out, also where it is the default: that is where its checkers search. JSON is YAML.
  */
 export function createAgentConfig(layout: NodeLayout, record: NodeRecord): string {
@@ -27,7 +27,7 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     cgroupRoot: record.cgroupRoot,
     cgroupDriver: 'cgroupfs',
     podLogsDir: layout.podLogs,
-    address: '127.0.0.1',
+    address: record.addresses?.[0] ?? '127.0.0.1',
     port: record.ports.agent,
     // "deckhand status" and "why" ask on the agent's socket, which is root's.
     readOnlyPort: 0,

@@ -26,11 +26,7 @@ const WAITS = { firstMs: 20, longestMs: 500, factor: 1.2 }
 const SHOWN_LOG_LINES = 15
 
 /** Starts the agent with the configuration that is in the state folder. */
-export async function startAgent(
-  deps: StandaloneDeps,
-  node: { readonly layout: NodeLayout; readonly nodeName: string },
-  kubelet: string,
-): Promise<AgentProcess> {
+export async function startAgent(deps: StandaloneDeps, node: StartedNode, kubelet: string): Promise<AgentProcess> {
   const { layout } = node
   const argv = [kubelet, ...agentFlags(node)]
   const startedAtMs = deps.clock.monotonic()
@@ -47,21 +43,20 @@ export async function startAgent(
   return { pid: started.pid, startedAtMs, exit: () => exit }
 }
 
+/** What the agent is started for. */
+type StartedNode = { readonly layout: NodeLayout } & Pick<NodeRecord, 'nodeName' | 'addresses'>
+
 /** How other commands find the agent. */
 export function knownAgent(node: { readonly layout: NodeLayout; readonly nodeName: string }): KnownProcess {
-  // Without the first: an agent of an earlier version was started without it.
-  return { file: node.layout.agentIdentity, command: agentFlags(node).slice(1) }
+  // Without the first two: an agent may have been started with another address, and one of an earlier version without a folder of settings.
+  const [, ...flags] = agentFlags({ layout: node.layout, nodeName: node.nodeName })
+  return { file: node.layout.agentIdentity, command: flags }
 }
 
 /** The arguments of the agent. */
-export function agentFlags({
-  layout,
-  nodeName,
-}: {
-  readonly layout: NodeLayout
-  readonly nodeName: string
-}): readonly string[] {
+export function agentFlags({ layout, nodeName, addresses = [] }: StartedNode): readonly string[] {
   const flags = {
+    ...(addresses.length === 0 ? {} : { 'node-ip': addresses.join(',') }),
     'config-dir': layout.settings,
     config: layout.agentConfig,
     'root-dir': layout.agentRoot,
