@@ -66,6 +66,13 @@ describe('groups of test files', { concurrency: 2 }, () => {
     assert.match(printed, /^ok {2}one tests \(3 passed, 2 failed, /m)
   })
 
+  test('a group of nothing else has not failed', async () => {
+    const alone = UNSTEADY.replace("test('good', () => {})", '')
+    const { ok, printed, last } = await run({ one: [alone], two: [GOOD] })
+    assert.deepEqual([ok, last], [true, '1 passed, 0 failed, 0 skipped, 1 UNSTEADY'])
+    assert.match(printed, /^ok {2}one tests \(0 passed, 1 failed, /m)
+  })
+
   test('a fourth one, of whatever group, takes it from all', async () => {
     const { ok, printed, last } = await run({ one: [UNSTEADY, UNSTEADY], two: [UNSTEADY, UNSTEADY] })
     assert.deepEqual([ok, last], [false, '4 passed, 4 failed, 0 skipped'])
