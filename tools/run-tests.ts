@@ -27,7 +27,7 @@ const groups: readonly TestGroup[] = [
       'test/component/server/hostile-traffic.test.ts',
     ],
     // Some of them wait for a clock.
-    mostProcesses: 4,
+    mostProcesses: 5,
     timeoutMs: 240_000,
     confirm: true,
   },
@@ -35,7 +35,8 @@ const groups: readonly TestGroup[] = [
     name: 'kernel',
     globs: ['test/contract/**/*.test.ts', 'test/kernel/**/*.test.ts'],
     // They wait for a runtime or the kernel.
-    mostProcesses: 4,
+    processes: 3,
+    mostProcesses: 6,
     longest: ['test/contract/docker.test.ts', 'test/contract/containerd.test.ts'],
     timeoutMs: 240_000,
     confirm: true,
@@ -45,7 +46,7 @@ const groups: readonly TestGroup[] = [
     globs: ['test/e2e/**/*.test.ts', 'test/faults/quick-faults.test.ts'],
     // They wait two thirds of the time, each in namespaces of its own.
     processes: 4,
-    mostProcesses: 8,
+    mostProcesses: 10,
     // Those that are busy all the time beside those that wait.
     longest: [
       'test/e2e/kubelet/volumes-killed-at-each-step.test.ts',
