@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ContainerState } from '../../../src/model/generated/core-v1.ts'
+import type { ContainerState, ContainerStatus } from '../../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import { testContainer, testPod } from './test-pod.ts'
 import type { TestNode } from './test-node.ts'
@@ -84,11 +84,14 @@ async function findResults(node: TestNode, name: string) {
   const refused = statuses.filter(({ state = {} }) => isRefused(state)).length
   const ran = statuses.filter(({ state = {} }) => state.terminated !== undefined && !isRefused(state))
   if (pod === undefined || ran.length + refused < PER_POD) return undefined
-  const saw = await Promise.all(ran.map(async (status) => await findWord(node, pod, status.name)))
-  return saw.every((line) => line !== undefined) ? { pod, saw, refused } : undefined
+  const saw = await Promise.all(ran.map((status) => findWord(node, pod, status)))
+  return { pod, saw, refused }
 }
 
-async function findWord(node: TestNode, pod: Pod, container: string): Promise<string | undefined> {
-  const line = (await node.logLines(pod, container)).find(({ text }) => text.startsWith('saw='))
-  return line?.text.slice('saw='.length).trim()
+/** From the log of the instance that the status is about: one that was refused before may have left an empty log. */
+async function findWord(node: TestNode, pod: Pod, status: ContainerStatus): Promise<string> {
+  const lines = await node.logLines(pod, status.name, status.restartCount)
+  const line = lines.find(({ text }) => text.startsWith('saw='))
+  if (line === undefined) throw new Error(`No word in the log of a container that ran: ${JSON.stringify(status)}`)
+  return line.text.slice('saw='.length).trim()
 }
