@@ -52,6 +52,7 @@ const API_ROOTS = [
   'batch.v1.CronJob',
   'batch.v1.Job',
   'policy.v1.PodDisruptionBudget',
+  'networking.v1.NetworkPolicy',
   'coordination.v1.Lease',
   'events.v1.Event',
   'node.v1.RuntimeClass',

@@ -242,7 +242,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'controllers/cron-jobs': workloadLayers,
   'controllers/disruption-budgets': workloadLayers,
   'controllers/endpoints': workloadLayers,
-  'controllers/service-proxy': workloadLayers,
+  'controllers/nft': ['base'],
+  'controllers/service-proxy': [...workloadLayers, 'controllers/nft'],
+  'controllers/network-policies': [...workloadLayers, 'controllers/nft'],
   'controllers/load-balancers': workloadLayers,
   'controllers/dns': workloadLayers,
   'controllers/composition': [
@@ -259,6 +261,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'controllers/disruption-budgets',
     'controllers/endpoints',
     'controllers/service-proxy',
+    'controllers/network-policies',
     'controllers/load-balancers',
     'controllers/dns',
   ],

@@ -13,6 +13,7 @@ import type { ExitCode } from './node/node-error.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { apiUrls, readNodeRecord } from './node/node-record.ts'
+import { findPolicyRefusal } from './node/policy-refusal.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { toHost } from './node/parse-addresses.ts'
 
@@ -33,6 +34,8 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   deps.say(`manifests  ${record.manifests}`)
   deps.say(`services   ${formatPart(record, 'services', `addresses in ${layout.services.range}`)}`)
   deps.say(`names      ${formatPart(record, 'dns', `server at ${layout.services.dnsAddress}`)}`)
+  const refusal = await findPolicyRefusal({ without: record.without ?? [], runtime: record.runtime }, deps.programPath)
+  deps.say(`policies   ${refusal === undefined ? 'enforced' : formatPart(record, 'policies', `not taken: ${refusal}`)}`)
   const isUp = (await findNoted(layout.upIdentity)) !== undefined
   deps.say(
     isUp

@@ -40,7 +40,8 @@ import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
-import { checkServicePrograms, prepareServiceNetwork } from './node/service-network.ts'
+import { findPolicyRefusal } from './node/policy-refusal.ts'
+import { checkServicePrograms, prepareServiceNetwork, removePolicyRules } from './node/service-network.ts'
 import { startNodeApi } from './node/start-node-api.ts'
 import { runSupervision } from './node/supervision.ts'
 import { takeUpLock } from './node/up-lock.ts'
@@ -77,11 +78,13 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const group = cleanup.use(new TaskGroup(signal))
   const { without, addresses } = options
   const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(deps, layout, signal)
-  await startNodeApi(deps, { layout, record, without, hasServiceAddress }, group)
+  const policyRefusal = await findPolicyRefusal(options, deps.programPath)
+  if (policyRefusal !== undefined) await removePolicyRules(deps.clock, layout, signal)
+  await startNodeApi(deps, { layout, record, without, hasServiceAddress, policyRefusal }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
   group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
-  const { services, subnet: podRange } = layout
-  const network = { services, podRange, seesBridge }
+  const { services, subnet: podRange, bridge } = layout
+  const network = { services, podRange, seesBridge, bridge, policyRefusal }
   const controllers = {
     kubeconfig: layout.adminKubeconfig,
     nodeName,

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import process from 'node:process'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { runProcessOrThrow } from '../../src/system/processes/run-process.ts'
 
@@ -12,11 +13,17 @@ const never = new AbortController().signal
 const SERVER = `
 const net = require('node:net'), dgram = require('node:dgram')
 const name = process.argv[1], plain = (a) => a.replace('::ffff:', '')
+net.createServer((s) => s.on('data', () => s.write('still here')).on('error', () => {})).listen(8081, '::')
 net.createServer((s) => s.end(name + ' ' + plain(s.remoteAddress))).listen(8080, '::', () => {
   const u = dgram.createSocket('udp6')
   u.on('message', (m, from) => u.send(name + ' ' + plain(from.address), from.port, from.address))
   u.bind(5353, '::', () => console.log('ready'))
 })`
+// A connection that stays; each line that it reads is a question.
+const HOLDER = `
+const s = require('node:net').connect(8081, process.argv[1], () => console.log('ready'))
+s.on('data', (d) => console.log(String(d)))
+process.stdin.on('data', () => s.write('?'))`
 // One connection or packet; says what came of it.
 const CLIENT = `
 const [, protocol, address, port, from] = process.argv
@@ -39,6 +46,8 @@ export interface Host {
   /** What came of one connection: an answer, an error code or "timeout". */
   connect(protocol: 'tcp' | 'udp', address: string, port: number, from?: number): Promise<string>
   serve(name: string): Promise<ChildProcess>
+  /** A connection to what listens on port 8081 there, which stays. */
+  hold(address: string): Promise<{ ask(): Promise<string> }>
 }
 
 async function createHost(t: TestContext): Promise<Host & { readonly pid: number }> {
@@ -62,6 +71,19 @@ async function createHost(t: TestContext): Promise<Host & { readonly pid: number
     async connect(protocol, address, port, from) {
       const extra = from === undefined ? [] : [String(from)]
       return (await run(process.execPath, '-e', CLIENT, protocol, address, String(port), ...extra)).trim()
+    },
+    async hold(address) {
+      const argv = ['--pdeathsig', 'KILL', ...enter, process.execPath, '-e', HOLDER, address]
+      const holding = spawn('/usr/bin/setpriv', argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+      t.after(() => holding.kill('SIGKILL'))
+      const answer = async () => String((await once(holding.stdout, 'data'))[0]).trim()
+      await answer()
+      return {
+        ask: async () => {
+          holding.stdin.write('?')
+          return await Promise.race([answer(), sleep(1500, 'timeout', { ref: false })])
+        },
+      }
     },
     async serve(name) {
       const argv = ['--pdeathsig', 'KILL', ...enter, process.execPath, '-e', SERVER, name]

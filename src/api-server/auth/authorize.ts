@@ -86,6 +86,7 @@ export const READERS_RULES: readonly ResourceRule[] = [
   { verbs: READ, group: 'discovery.k8s.io', resources: ['endpointslices'] },
   { verbs: READ, group: 'events.k8s.io', resources: ['events'] },
   { verbs: ['get', 'list'], group: 'metrics.k8s.io', resources: ['nodes', 'pods'] },
+  { verbs: READ, group: 'networking.k8s.io', resources: ['networkpolicies'] },
   { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
   { verbs: READ, group: 'policy', resources: ['poddisruptionbudgets', 'poddisruptionbudgets/status'] },
   {

@@ -13,7 +13,12 @@ import * as jobColumns from './columns/job-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
 import * as columns from './columns/other-columns.ts'
 import { podColumns } from './columns/pod-columns.ts'
-import { endpointsColumns, endpointSliceColumns, serviceColumns } from './columns/service-columns.ts'
+import {
+  endpointsColumns,
+  endpointSliceColumns,
+  networkPolicyColumns,
+  serviceColumns,
+} from './columns/service-columns.ts'
 import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns/volume-columns.ts'
 import * as workloadColumns from './columns/workload-columns.ts'
 import type { Resource, SubresourcePath } from './resource.ts'
@@ -23,6 +28,7 @@ import { configMapRules, secretRules } from './rules/config-rules.ts'
 import * as devices from './rules/device-rules.ts'
 import { finalize, namespaceRules } from './rules/namespace-rules.ts'
 import { eventConversion, eventFields, eventRules, newEventRules } from './rules/event-rules.ts'
+import { networkPolicyRules } from './rules/networking/network-policy-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
 import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources.ts'
 import { podFields, podRules } from './rules/pods/pod-rules.ts'
@@ -412,6 +418,14 @@ const workloads: readonly Resource[] = [
     subresources: [scale, status],
     columns: workloadColumns.statefulSetColumns,
     rules: statefulSetRules,
+  }),
+  define('networkpolicies.networking.k8s.io', {
+    kind: 'NetworkPolicy',
+    shortNames: ['netpol'],
+    isNamespaced: true,
+    hasGeneration: true,
+    columns: networkPolicyColumns,
+    rules: networkPolicyRules,
   }),
   define('poddisruptionbudgets.policy', {
     kind: 'PodDisruptionBudget',

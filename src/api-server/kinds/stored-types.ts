@@ -38,6 +38,7 @@ interface StoredTypes {
   readonly 'endpointslices.discovery.k8s.io': groups.EndpointSlice
   readonly 'jobs.batch': groups.Job
   readonly 'leases.coordination.k8s.io': groups.Lease
+  readonly 'networkpolicies.networking.k8s.io': groups.NetworkPolicy
   readonly 'nodes.metrics.k8s.io': MetricsObject
   readonly 'pods.metrics.k8s.io': MetricsObject
   readonly 'poddisruptionbudgets.policy': groups.PodDisruptionBudget

@@ -38,7 +38,7 @@ export interface ApiDeps {
   /** Kubelets and pods, for requests that only they can answer. */
   readonly backends: Backends
   readonly metrics: ResourceMetrics
-  /** Resources that nothing acts on, so that none are taken, each with the part of the node that is switched off. */
+  /** Resources that nothing acts on, so that none are taken, each with the reason. */
   readonly switchedOff?: ReadonlyMap<string, string>
   /** Throws an ApiError for a change that the user may not make although the request is allowed. */
   readonly admit: (user: RequestUser, change: Change, view: StoreView) => void

@@ -137,10 +137,7 @@ function untilChanged({ resources }: ApiDeps, resource: Resource, signal: AbortS
 
 /** What nothing would act on is not taken. It can still be read and deleted. */
 function refuseIfSwitchedOff({ switchedOff }: ApiDeps, { info, resource }: ResourceRequest): void {
-  const part = switchedOff?.get(resource.storage)
-  const why =
-    resource.refusal ??
-    (part && `this node runs without ${part} ("deckhand up --without ${part}"), so nothing would act on it`)
+  const why = resource.refusal ?? switchedOff?.get(resource.storage)
   if (why === undefined || !['create', 'update', 'patch'].includes(info.verb)) return
   throw forbidden({ group: resource.group, resource: resource.plural, name: info.name }, why)
 }

@@ -64,7 +64,7 @@ export interface ApiServerDeps {
   readonly kubeletAddress?: string
   /** The static pods of the node, as its agent has them: they may use objects of the API. None may when absent. */
   readonly staticPods?: StaticPods
-  /** Resources that nothing acts on, so that none are taken, each with the part of the node that is switched off. */
+  /** Resources that nothing acts on, so that none are taken, each with the reason. */
   readonly switchedOff?: ReadonlyMap<string, string>
   readonly onReady?: (ready: ApiServerReady) => void
 }

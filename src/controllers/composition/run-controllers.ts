@@ -9,6 +9,7 @@ import type {
   Deployment,
   EndpointSlice,
   Job,
+  NetworkPolicy,
   PodDisruptionBudget,
   ReplicaSet,
   StatefulSet,
@@ -31,6 +32,8 @@ import type { ControllerDeps } from '../engine/controller-deps.ts'
 import type { Controller } from '../engine/controller.ts'
 import { createJobController, createJobOrphanController } from '../jobs/job-controller.ts'
 import { createLoadBalancerController } from '../load-balancers/load-balancer-controller.ts'
+import { createPolicyController, createUnenforcedPolicies } from '../network-policies/policy-controller.ts'
+import type { PolicyOptions } from '../network-policies/policy-controller.ts'
 import { createServiceProxy } from '../service-proxy/service-proxy.ts'
 import type { ServiceProxyOptions } from '../service-proxy/service-proxy.ts'
 import { createReplicaSetController } from '../replica-sets/replica-set-controller.ts'
@@ -55,6 +58,8 @@ export interface ControllersDeps {
   readonly dns?: Omit<DnsOptions, 'random'> | undefined
   /** How connections for services get to their pods; they do not when absent. */
   readonly proxy?: Omit<ServiceProxyOptions, 'nodeName'> | undefined
+  /** How network policies are enforced, or why they are not. */
+  readonly policies?: PolicyOptions | { readonly refusal: string } | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly newUid: () => string
@@ -95,9 +100,16 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
     .filter(([part]) => !deps.without.includes(part))
     .flatMap(([, create]) => create.map((each) => each(shared)))
   const { proxy, dns, nodeName } = deps
-  if (dns !== undefined && !deps.without.includes('dns')) {
-    const namespaces = open<Namespace>('v1', 'Namespace', 'namespaces')
+  const namespaces = open<Namespace>('v1', 'Namespace', 'namespaces')
+  if (dns !== undefined && !deps.without.includes('dns'))
     controllers.push(createDnsController({ ...shared, namespaces }, { ...dns, random }))
+  if (deps.policies !== undefined) {
+    const policies = open<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
+    controllers.push(
+      'refusal' in deps.policies
+        ? createUnenforcedPolicies({ ...shared, policies }, deps.policies.refusal)
+        : createPolicyController({ ...shared, policies, namespaces }, deps.policies),
+    )
   }
   if (proxy !== undefined && !deps.without.includes('services'))
     controllers.push(createServiceProxy(shared, { ...proxy, nodeName }))

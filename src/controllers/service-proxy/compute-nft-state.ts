@@ -1,5 +1,6 @@
+import { formatHook, NftTableBuilder } from '../nft/nft-state.ts'
+import type { NftState } from '../nft/nft-state.ts'
 import type { Family, ProxiedPort, Target } from './proxied-port.ts'
-import type { NftChain, NftSet, NftState } from './nft-state.ts'
 
 /** What of the node's network the rules depend on. */
 export interface ProxyNetwork {
@@ -24,7 +25,7 @@ const BEFORE_TRANSLATION = -110
 
 /** The whole table: maps from addresses and ports to what becomes of a connection. */
 export function computeNftState(ports: readonly ProxiedPort[], network: ProxyNetwork): NftState {
-  const table = new TableBuilder()
+  const table = new NftTableBuilder()
   for (const terms of FAMILIES) declareSets(table, terms, network)
   declareHooks(table, network)
   for (const port of ports) if (!port.isAtHome) addPort(table, port)
@@ -34,30 +35,11 @@ export function computeNftState(ports: readonly ProxiedPort[], network: ProxyNet
   return { sets: table.sets, chains: table.chains }
 }
 
-/** Gathers sets and chains; of two entries for one key the first one counts. */
-class TableBuilder {
-  readonly sets = new Map<string, NftSet & { readonly elements: Map<string, string> | undefined }>()
-  readonly chains = new Map<string, NftChain>()
-
-  declare(name: string, kind: 'set' | 'map', declaration: string, isFilledByKernel = false): void {
-    this.sets.set(name, { kind, declaration, elements: isFilledByKernel ? undefined : new Map() })
-  }
-
-  put(set: string, key: string, value: string): void {
-    const { elements } = this.sets.get(set) ?? {}
-    if (elements?.has(key) === false) elements.set(key, value)
-  }
-
-  chain(name: string, rules: readonly string[], hook = ''): void {
-    this.chains.set(name, { hook, rules })
-  }
-}
-
 function termsOf(family: Family): FamilyTerms {
   return family === 'IPv4' ? FAMILIES[0] : FAMILIES[1]
 }
 
-function declareSets(table: TableBuilder, { suffix, type, family }: FamilyTerms, network: ProxyNetwork): void {
+function declareSets(table: NftTableBuilder, { suffix, type, family }: FamilyTerms, network: ProxyNetwork): void {
   table.declare(`svc${suffix}`, 'map', `type ${type} . ${PORT_TYPE} : verdict`)
   table.declare(`np${suffix}`, 'map', `type ${PORT_TYPE} : verdict`)
   table.declare(`noep${suffix}`, 'map', `type ${type} . ${PORT_TYPE} : verdict`)
@@ -75,17 +57,17 @@ function declareSets(table: TableBuilder, { suffix, type, family }: FamilyTerms,
   }
 }
 
-function declareHooks(table: TableBuilder, { seesBridge }: ProxyNetwork): void {
+function declareHooks(table: NftTableBuilder, { seesBridge }: ProxyNetwork): void {
   const each = (rule: (terms: FamilyTerms) => string | readonly string[]) => FAMILIES.flatMap((terms) => rule(terms))
   const byAddress = ({ suffix, ip }: FamilyTerms, map: string) => `${ip} daddr . ${PORT_KEY} vmap @${map}${suffix}`
   const byNodePort = ({ suffix, ip, loopback }: FamilyTerms, map: string) =>
     `fib daddr type local ${ip} daddr != ${loopback} ${PORT_KEY} vmap @${map}${suffix}`
   const allowed = each((terms) => `ct state new ${byAddress(terms, 'fw')}`)
-  table.chain('filter-pre', allowed, hook('filter', 'prerouting', BEFORE_TRANSLATION))
-  table.chain('filter-pre-out', allowed, hook('filter', 'output', BEFORE_TRANSLATION))
+  table.chain('filter-pre', allowed, formatHook('filter', 'prerouting', BEFORE_TRANSLATION))
+  table.chain('filter-pre-out', allowed, formatHook('filter', 'output', BEFORE_TRANSLATION))
   table.chain('services', [...each((terms) => byAddress(terms, 'svc')), ...each((terms) => byNodePort(terms, 'np'))])
-  table.chain('nat-pre', ['jump services'], hook('nat', 'prerouting', -100))
-  table.chain('nat-out', ['jump services'], hook('nat', 'output', -100))
+  table.chain('nat-pre', ['jump services'], formatHook('nat', 'prerouting', -100))
+  table.chain('nat-out', ['jump services'], formatHook('nat', 'output', -100))
   table.chain(
     'nat-post',
     each(({ suffix, ip }) => [
@@ -93,7 +75,7 @@ function declareHooks(table: TableBuilder, { seesBridge }: ProxyNetwork): void {
       `ct status dnat ${ip} saddr . ${ip} daddr @hairpin${suffix} masquerade`,
       ...(seesBridge ? [] : [`ct status dnat ${ip} saddr @pods${suffix} ${ip} daddr @pods${suffix} masquerade`]),
     ]),
-    hook('nat', 'postrouting', 100),
+    formatHook('nat', 'postrouting', 100),
   )
   table.chain('refuse', ['counter reject'])
   table.chain('ignore', ['counter drop'])
@@ -104,16 +86,12 @@ function declareHooks(table: TableBuilder, { seesBridge }: ProxyNetwork): void {
     `ct state new ${ip} daddr @vip${suffix} fib daddr type != local goto refuse`,
     `ct state new ${ip} daddr @range${suffix} fib daddr type != local goto refuse`,
   ])
-  table.chain('filter-in', [...withoutTarget, ...nodePorts], hook('filter', 'input', 0))
-  table.chain('filter-fwd', [...withoutTarget, ...unknown], hook('filter', 'forward', 0))
-  table.chain('filter-out', [...withoutTarget, ...nodePorts, ...unknown], hook('filter', 'output', 0))
+  table.chain('filter-in', [...withoutTarget, ...nodePorts], formatHook('filter', 'input', 0))
+  table.chain('filter-fwd', [...withoutTarget, ...unknown], formatHook('filter', 'forward', 0))
+  table.chain('filter-out', [...withoutTarget, ...nodePorts, ...unknown], formatHook('filter', 'output', 0))
 }
 
-function hook(type: string, at: string, priority: number): string {
-  return `type ${type} hook ${at} priority ${priority}; policy accept;`
-}
-
-function addPort(table: TableBuilder, port: ProxiedPort): void {
+function addPort(table: NftTableBuilder, port: ProxiedPort): void {
   const { id, family, protocol, nodePort, targets, localTargets } = port
   const { suffix } = termsOf(family)
   const isExternal = nodePort !== undefined || port.balancerIPs.length + port.externalIPs.length > 0
@@ -129,7 +107,7 @@ function addPort(table: TableBuilder, port: ProxiedPort): void {
   addSourceRanges(table, port)
 }
 
-function addInternal(table: TableBuilder, port: ProxiedPort, clusterIP: string): void {
+function addInternal(table: NftTableBuilder, port: ProxiedPort, clusterIP: string): void {
   const { suffix } = termsOf(port.family)
   const key = `${clusterIP} . ${port.protocol} . ${port.port}`
   const chosen = port.isInternalLocal ? port.localTargets : port.targets
@@ -138,7 +116,7 @@ function addInternal(table: TableBuilder, port: ProxiedPort, clusterIP: string):
   else table.put(`noep${suffix}`, key, `goto ${port.targets.length > 0 ? 'ignore' : 'refuse'}`)
 }
 
-function addExternal(table: TableBuilder, port: ProxiedPort): void {
+function addExternal(table: NftTableBuilder, port: ProxiedPort): void {
   const { id, family, protocol, nodePort, targets, localTargets } = port
   const { suffix, ip } = termsOf(family)
   const isLocal = port.isExternalLocal
@@ -164,7 +142,7 @@ function addExternal(table: TableBuilder, port: ProxiedPort): void {
   if (refusal !== undefined) table.put(`noepnp${suffix}`, key, refusal)
 }
 
-function addSourceRanges(table: TableBuilder, port: ProxiedPort): void {
+function addSourceRanges(table: NftTableBuilder, port: ProxiedPort): void {
   if (port.sourceRanges.length === 0 || port.balancerIPs.length === 0) return
   const { suffix, ip } = termsOf(port.family)
   table.chain(`fw_${port.id}`, [`${ip} saddr { ${port.sourceRanges.join(', ')} } return`, 'goto ignore'])
@@ -173,7 +151,7 @@ function addSourceRanges(table: TableBuilder, port: ProxiedPort): void {
 }
 
 /** A chain that sends a connection to one of some targets, each as likely as the others. */
-function addTargets(table: TableBuilder, chain: string, port: ProxiedPort, targets: readonly Target[]): void {
+function addTargets(table: NftTableBuilder, chain: string, port: ProxiedPort, targets: readonly Target[]): void {
   const { family, protocol, affinitySeconds } = port
   const { ip, type } = termsOf(family)
   const translate = (target: Target) => `meta l4proto ${protocol} dnat ${ip} to ${formatTarget(target)}`

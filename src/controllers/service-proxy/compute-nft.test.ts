@@ -4,7 +4,7 @@ import type { EndpointSlice } from '../../model/generated/api-groups.ts'
 import type { Service, ServiceSpec } from '../../model/generated/core-v1.ts'
 import type { Live } from '../engine/live-object.ts'
 import { computeNftState } from './compute-nft-state.ts'
-import { computeNftAdoption, computeNftReplacement, computeNftUpdate } from './compute-nft-update.ts'
+import { computeNftAdoption, computeNftReplacement, computeNftUpdate } from '../nft/compute-nft-update.ts'
 import { computeProxiedPorts } from './compute-proxied-ports.ts'
 import { computeStaleFlows } from './compute-stale-flows.ts'
 

@@ -559,6 +559,47 @@ export interface PodDisruptionBudgetStatus {
   readonly observedGeneration?: core.Int64 | undefined
 }
 
+export interface NetworkPolicy {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: NetworkPolicySpec | undefined
+}
+
+export interface NetworkPolicySpec {
+  readonly egress?: readonly NetworkPolicyEgressRule[] | undefined
+  readonly ingress?: readonly NetworkPolicyIngressRule[] | undefined
+  readonly podSelector?: core.LabelSelector | undefined
+  readonly policyTypes?: readonly string[] | undefined
+}
+
+export interface NetworkPolicyEgressRule {
+  readonly ports?: readonly NetworkPolicyPort[] | undefined
+  readonly to?: readonly NetworkPolicyPeer[] | undefined
+}
+
+export interface NetworkPolicyPort {
+  readonly endPort?: number | undefined
+  readonly port?: number | string | undefined
+  readonly protocol?: string | undefined
+}
+
+export interface NetworkPolicyPeer {
+  readonly ipBlock?: IPBlock | undefined
+  readonly namespaceSelector?: core.LabelSelector | undefined
+  readonly podSelector?: core.LabelSelector | undefined
+}
+
+export interface IPBlock {
+  readonly cidr: string
+  readonly except?: readonly string[] | undefined
+}
+
+export interface NetworkPolicyIngressRule {
+  readonly from?: readonly NetworkPolicyPeer[] | undefined
+  readonly ports?: readonly NetworkPolicyPort[] | undefined
+}
+
 export interface Lease {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
@@ -1698,6 +1739,13 @@ export interface ApiTypes {
   readonly PodDisruptionBudget: PodDisruptionBudget
   readonly PodDisruptionBudgetSpec: PodDisruptionBudgetSpec
   readonly PodDisruptionBudgetStatus: PodDisruptionBudgetStatus
+  readonly NetworkPolicy: NetworkPolicy
+  readonly NetworkPolicySpec: NetworkPolicySpec
+  readonly NetworkPolicyEgressRule: NetworkPolicyEgressRule
+  readonly NetworkPolicyPort: NetworkPolicyPort
+  readonly NetworkPolicyPeer: NetworkPolicyPeer
+  readonly IPBlock: IPBlock
+  readonly NetworkPolicyIngressRule: NetworkPolicyIngressRule
   readonly Lease: Lease
   readonly LeaseSpec: LeaseSpec
   readonly 'events.Event': EventsEvent

@@ -21,7 +21,7 @@ export interface ServedApi {
   readonly hasServiceAddress: boolean
   /** Where the agent answers root. */
   readonly agentSocket: string
-  /** Resources that nothing acts on, each with the part that is switched off. */
+  /** Resources that nothing acts on, each with the reason. */
   readonly switchedOff: ReadonlyMap<string, string>
   /** Something went wrong in it that it logged as an error. */
   readonly onError: (what: string) => void
@@ -41,6 +41,10 @@ export interface NodeControllers {
   readonly services: ServiceLayout
   readonly podRange: string
   readonly seesBridge: boolean
+  /** The device that pods are attached to. */
+  readonly bridge: string
+  /** Why network policies are not enforced, if they are not. */
+  readonly policyRefusal: string | undefined
   readonly logFile: string
 }
 

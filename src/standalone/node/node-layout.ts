@@ -50,6 +50,8 @@ export interface ServiceLayout {
   readonly device: string
   /** The table of nftables. */
   readonly table: string
+  /** The one of network policies. */
+  readonly policyTable: string
   readonly range: string
   readonly apiAddress: string
   readonly dnsAddress: string
@@ -99,6 +101,7 @@ function serviceLayout(suffix: string, network: string): ServiceLayout {
   return {
     device: suffix === '' ? 'deckhand-svc' : `dhs${suffix}`,
     table: `deckhand${suffix}`,
+    policyTable: `deckhand-policies${suffix}`,
     range: `${network}.0.0/16`,
     apiAddress: `${network}.0.1`,
     dnsAddress: `${network}.0.10`,

@@ -9,6 +9,7 @@ import { Nft } from '../../system/network/nft.ts'
 import type { NodeControllers } from './node-deps.ts'
 import { CLUSTER_DOMAIN } from './node-layout.ts'
 import { openClient } from './open-client.ts'
+import { ensureBridgeIsSeen } from './policy-refusal.ts'
 import { readNameServers } from './read-name-servers.ts'
 
 const DNS_PORT = 53
@@ -16,7 +17,7 @@ const DNS_PORT = 53
 /** Runs the workload controllers of a standalone node, in this process, as a client of its API. */
 export async function runNodeControllers(
   random: () => number,
-  { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge }: NodeControllers,
+  { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge, bridge, policyRefusal }: NodeControllers,
   signal: AbortSignal,
 ): Promise<void> {
   // Loaded only here: the other commands need not spend the time and memory.
@@ -39,6 +40,15 @@ export async function runNodeControllers(
     flows: new Conntrack(systemClock),
   }
   const { dnsAddress, apiAddress, range } = services
+  const policies =
+    policyRefusal === undefined
+      ? {
+          table: services.policyTable,
+          network: { bridge, dnsAddresses: [dnsAddress] },
+          rules: new Nft(systemClock),
+          ensureBridgeIsSeen,
+        }
+      : { refusal: policyRefusal }
   const dns = {
     address: dnsAddress,
     port: DNS_PORT,
@@ -46,6 +56,6 @@ export async function runNodeControllers(
     ranges: [range, podRange],
     servers: () => readNameServers([dnsAddress, apiAddress]),
   }
-  const deps = { client, nodeName, without, proxy, dns, clock: systemClock, random, newUid: randomUUID, log }
+  const deps = { client, nodeName, without, proxy, dns, policies, clock: systemClock, random, newUid: randomUUID, log }
   await runControllers(deps, signal)
 }

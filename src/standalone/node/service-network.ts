@@ -2,15 +2,13 @@ import type { Clock } from '../../base/async/clock.ts'
 import { isProgram } from '../../system/files/is-program.ts'
 import { Nft } from '../../system/network/nft.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
-import { readKernelSetting, writeKernelSetting } from '../../system/machine/kernel-settings.ts'
 import type { StandaloneDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
+import { ensureBridgeIsSeen, knowsBridge, seesBridge } from './policy-refusal.ts'
 
 const DEADLINE_MS = 10_000
 const PREFIX = 16
-// Whether packets between two ports of one bridge pass through the rules of IP.
-const BRIDGE_SETTINGS = ['net.bridge.bridge-nf-call-iptables', 'net.bridge.bridge-nf-call-ip6tables'] as const
 
 /** What of the machine's network services can rely on. */
 export interface ServiceNetwork {
@@ -44,11 +42,18 @@ export async function prepareServiceNetwork(
   const problem = await tryRun(deps.clock, ['ip', 'link', 'set', 'dev', device, 'up'], signal)
   if (problem !== undefined)
     deps.say(`warning: pods cannot reach the API and DNS: the device ${device} cannot be made: ${problem}`)
-  if (readKernelSetting(BRIDGE_SETTINGS[0]) === undefined)
-    await tryRun(deps.clock, ['modprobe', 'br_netfilter'], signal)
-  // What came of it is read below.
-  for (const name of BRIDGE_SETTINGS) writeKernelSetting({ name, wanted: 1, found: undefined })
-  return { hasAddresses: problem === undefined, seesBridge: readKernelSetting(BRIDGE_SETTINGS[0]) === 1 }
+  if (!knowsBridge()) await tryRun(deps.clock, ['modprobe', 'br_netfilter'], signal)
+  ensureBridgeIsSeen()
+  return { hasAddresses: problem === undefined, seesBridge: seesBridge() }
+}
+
+/** Takes away the rules of policies: those of an earlier run that are not kept right any more would cut off new pods. */
+export async function removePolicyRules(
+  clock: Clock,
+  { services }: Pick<NodeLayout, 'services'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await removeTable(clock, services.policyTable, signal)
 }
 
 /** Takes away what the node's services have in the kernel. */
@@ -57,11 +62,15 @@ export async function removeServiceNetwork(
   { services }: Pick<NodeLayout, 'services'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await new Nft(clock).remove(services.table, signal).catch(() => {
+  for (const table of [services.table, services.policyTable]) await removeTable(clock, table, signal)
+  await tryRun(clock, ['ip', 'link', 'delete', 'dev', services.device], signal)
+}
+
+async function removeTable(clock: Clock, table: string, signal: AbortSignal): Promise<void> {
+  await new Nft(clock).remove(table, signal).catch(() => {
     // Without nft there is no table.
     signal.throwIfAborted()
   })
-  await tryRun(clock, ['ip', 'link', 'delete', 'dev', services.device], signal)
 }
 
 /** What it complained of; undefined when it did well. */

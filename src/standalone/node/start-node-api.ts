@@ -5,6 +5,7 @@ import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
 import { apiUrls } from './node-record.ts'
 import type { NodeRecord } from './node-record.ts'
+import { POLICIES } from './policy-refusal.ts'
 import { switchedOff } from './switchable-parts.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
@@ -20,11 +21,14 @@ export async function startNodeApi(
     record,
     without,
     hasServiceAddress,
+    policyRefusal,
   }: {
     readonly layout: NodeLayout
     readonly record: NodeRecord
     readonly without: readonly string[]
     readonly hasServiceAddress: boolean
+    /** Why network policies are not taken, if they are not. */
+    readonly policyRefusal: string | undefined
   },
   group: TaskGroup,
 ): Promise<void> {
@@ -41,7 +45,10 @@ export async function startNodeApi(
     agentSocket: layout.agentSocket,
     serviceRange: layout.services.range,
     hasServiceAddress,
-    switchedOff: switchedOff(without),
+    switchedOff: new Map([
+      ...switchedOff(without),
+      ...(policyRefusal === undefined ? [] : [[POLICIES, policyRefusal] as const]),
+    ]),
   }
   const reportError = createErrorReporter(deps, layout.apiLog)
   let isReady = false

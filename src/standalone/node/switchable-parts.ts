@@ -6,10 +6,17 @@ export const SWITCHABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
   budgets: ['poddisruptionbudgets.policy'],
   jobs: ['cronjobs.batch', 'jobs.batch'],
   dns: [],
+  policies: ['networkpolicies.networking.k8s.io'],
   services: ['services', 'endpoints', 'endpointslices.discovery.k8s.io'],
 }
 
-/** The resources of parts, each with the name of its part. */
+/** The resources of parts that are switched off, each with the reason why none is taken. */
 export function switchedOff(without: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(without.flatMap((part) => (SWITCHABLE_PARTS[part] ?? []).map((resource) => [resource, part] as const)))
+  return new Map(
+    without.flatMap((part) => (SWITCHABLE_PARTS[part] ?? []).map((resource) => [resource, sentenceOf(part)] as const)),
+  )
+}
+
+function sentenceOf(part: string): string {
+  return `this node runs without ${part} ("deckhand up --without ${part}"), so nothing would act on it`
 }

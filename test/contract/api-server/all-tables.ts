@@ -5,6 +5,7 @@ import { applyKinds } from './tables/apply/apply-kinds.ts'
 import { applyPods } from './tables/apply/apply-pods.ts'
 import { deletion } from './tables/deletion.ts'
 import { kinds, lives } from './tables/kinds.ts'
+import { networkPolicies } from './tables/network-policies.ts'
 import { patches } from './tables/patches.ts'
 import { discovery, namespaces } from './tables/paths.ts'
 import { podDefaults } from './tables/pod-defaults.ts'
@@ -53,4 +54,5 @@ export const allTables: readonly ContractTable[] = [
   definitions,
   customObjects,
   quotaTable,
+  networkPolicies,
 ]

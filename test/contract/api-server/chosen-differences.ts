@@ -13,6 +13,7 @@ export const chosenDifferences: readonly ChosenDifference[] = [
     why: 'a cause names the very field or element that is wrong; the real one at times the list around it, or gives another reason for it',
     cases: [
       'pod-validation / labels',
+      'network-policies / policy with a bad selector of a peer',
       'pod-validation / owner without uid',
       'pod-validation / owner that is an event',
       'pod-validation / variable from an unknown field',

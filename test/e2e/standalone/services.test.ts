@@ -31,6 +31,14 @@ spec:
   selector: {app: web}
   ports: [{name: http, port: 80, targetPort: 8080, nodePort: 30080}]
 `
+// Nothing may come to the servers but from pods with a label that the client does not have; the node's probes still do.
+const POLICY = `apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: web}
+spec:
+  podSelector: {matchLabels: {app: web}}
+  ingress: [{from: [{podSelector: {matchLabels: {friend: "yes"}}}]}]
+`
 const FETCH = 'fetch(process.argv[1]).then((r) => r.text()).then(console.log)'
 const TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount'
 
@@ -77,6 +85,15 @@ describe('services of a standalone node', () => {
     ])
     // It knows who asks, and that this one has no right to.
     assert.match(asked.stderr, /User "system:serviceaccount:default:default" cannot list resource "pods"/)
+    await node.kubectl('apply', '-f', await node.write('policy.yaml', POLICY))
+    assert.match(await node.kubectl('describe', 'networkpolicy', 'web'), /PodSelector: friend=yes/)
+    const ask = ['wget', '-q', '-T', '1', '-O', '-', 'http://web/']
+    await until('denied', ask, (text) => /timed out/.test(text))
+    const nodeAsks = await lab.runInside([process.execPath, '-e', FETCH, `http://${await addressOf('web')}/`])
+    assert.match(nodeAsks.stdout, /^web-/, nodeAsks.stderr)
+    const client = (await node.kubectl('get', 'pods', '-l', 'app=client', '-o', 'name')).trim()
+    await node.kubectl('label', client, 'friend=yes')
+    await until('allowed', ask, (text) => text.startsWith('web-'))
     await node.kubectl('scale', 'deployment/web', '--replicas=0')
     await until('refused', ['wget', '-q', '-T', '2', '-O', '-', 'http://web/'], (text) => /refused/.test(text))
     await node.down()

@@ -1,6 +1,7 @@
-import type { EndpointSlice } from '../../../model/generated/api-groups.ts'
+import type { EndpointSlice, NetworkPolicy } from '../../../model/generated/api-groups.ts'
 import type { Endpoints, Service, ServicePort } from '../../../model/generated/core-v1.ts'
 import type { ObjectOf } from '../../store/api-object.ts'
+import { formatSelector } from '../rules/workloads/scale-subresource.ts'
 import { ageOf, columnsOf, formatMap } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
@@ -43,6 +44,16 @@ export const endpointSliceColumns: TableColumns<ObjectOf<EndpointSlice>> = {
     const addresses = (slice.endpoints ?? []).flatMap((endpoint) => endpoint.addresses)
     return [slice.metadata.name ?? '', slice.addressType, shorten(ports), shorten(addresses), ageOf(slice, now)]
   },
+}
+
+/** The rows of `kubectl get networkpolicies`. */
+export const networkPolicyColumns: TableColumns<ObjectOf<NetworkPolicy>> = {
+  columns: columnsOf('Name', 'Pod-Selector', 'Age'),
+  cells: (policy, now) => [
+    policy.metadata.name ?? '',
+    formatSelector(policy.spec?.podSelector) || '<none>',
+    ageOf(policy, now),
+  ],
 }
 
 function shorten(all: readonly string[]): string {

@@ -49,7 +49,7 @@ const columns = (body: unknown) => {
 }
 
 /** What "kubectl get" prints of an object. */
-function row(name: string, path: string, object: object, status?: object): ContractCase {
+export function row(name: string, path: string, object: object, status?: object): ContractCase {
   const own = `${path}/${(object as { readonly metadata: { readonly name: string } }).metadata.name}`
   return each(
     name,
