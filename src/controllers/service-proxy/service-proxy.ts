@@ -2,11 +2,13 @@ import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import { NftTable } from '../nft/nft-table.ts'
 import type { NftRules } from '../nft/nft-table.ts'
+import { computeHealthChecks } from './compute-health-checks.ts'
 import { computeNftState } from './compute-nft-state.ts'
 import type { ProxyNetwork } from './compute-nft-state.ts'
 import { computeProxiedPorts } from './compute-proxied-ports.ts'
 import { computeStaleFlows } from './compute-stale-flows.ts'
 import type { UdpFlow } from './compute-stale-flows.ts'
+import { HealthCheckServers } from './health-check-servers.ts'
 import type { ProxiedPort } from './proxied-port.ts'
 
 /** The kernel's memory of conversations. */
@@ -65,13 +67,20 @@ class ServiceProxy {
     const { services, slices } = this.#deps
     // Half of what there is would take away what works.
     for (const objects of [services, slices]) await objects.untilSynced(signal)
-    return await this.#table.run((s) => this.#sync(s), signal)
+    const healthChecks = new HealthCheckServers(this.#deps.log)
+    try {
+      return await this.#table.run((s) => this.#sync(healthChecks, s), signal)
+    } finally {
+      healthChecks.close()
+    }
   }
 
-  async #sync(signal: AbortSignal): Promise<void> {
+  async #sync(healthChecks: HealthCheckServers, signal: AbortSignal): Promise<void> {
     const { services, slices } = this.#deps
     const { nodeName, network } = this.#options
-    const ports = computeProxiedPorts({ services: services.known.all(), slices: slices.known.all(), nodeName })
+    const input = { services: services.known.all(), slices: slices.known.all(), nodeName }
+    healthChecks.serve(computeHealthChecks(input))
+    const ports = computeProxiedPorts(input)
     await this.#table.write(computeNftState(ports, network), signal)
     await this.#forgetFlows(ports, signal)
   }
