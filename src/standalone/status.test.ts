@@ -11,6 +11,10 @@ const ENDPOINT = 'unix:///var/run/docker.sock'
 
 /** What "status" says of the runtime of a node whose agent does not run. */
 async function runtimeLine(answer: RuntimeAnswer): Promise<string | undefined> {
+  return (await linesOf(answer)).find((line) => line.startsWith('runtime'))
+}
+
+async function linesOf(answer: RuntimeAnswer, fields: object = {}): Promise<readonly string[]> {
   const state = makeTemporaryFolder()
   const ports = { kubernetes: 1, agent: 2, healthz: 3 }
   const record = {
@@ -19,6 +23,7 @@ async function runtimeLine(answer: RuntimeAnswer): Promise<string | undefined> {
     manifests: `${state}/manifests`,
     runtime: ENDPOINT,
     ports,
+    ...fields,
   }
   await writeFile(computeNodeLayout(state).record, JSON.stringify(record))
   const lines: string[] = []
@@ -36,7 +41,7 @@ async function runtimeLine(answer: RuntimeAnswer): Promise<string | undefined> {
     },
   }
   assert.equal(await runStatus(deps, state, new AbortController().signal), 3)
-  return lines.find((line) => line.startsWith('runtime'))
+  return lines
 }
 
 describe('runStatus()', () => {
@@ -50,4 +55,17 @@ describe('runStatus()', () => {
     assert.equal(await runtimeLine('nothing'), `runtime    ${ENDPOINT} is away: nothing listens there, ${consequence}`)
     assert.equal(await runtimeLine('silent'), `runtime    ${ENDPOINT} does not answer, ${consequence}`)
   })
+})
+
+test('status says which parts are switched off, and why policies are not taken', async () => {
+  const about = (lines: readonly string[]) => lines.filter((line) => /^(services|names|policies) /.test(line))
+  const all = about(await linesOf('docker'))
+  assert.match(all[0] ?? '', /^services {3}addresses in 10\.\d+\.0\.0\/16$/)
+  assert.match(all[1] ?? '', /^names {6}server at 10\.\d+\.0\.10$/)
+  assert.match(all[2] ?? '', /^policies {3}not taken: the network of the pods belongs to another runtime \(unix:/)
+  assert.deepEqual(about(await linesOf('docker', { without: ['services', 'dns', 'policies'] })), [
+    'services   switched off (--without services)',
+    'names      switched off (--without dns)',
+    'policies   switched off (--without policies)',
+  ])
 })

@@ -28,10 +28,10 @@ const withPort = (containerPort: number, protocol = 'TCP') => ({
   spec: { containers: [{ name: 'c', image: 'i', ports: [{ name: 'http', containerPort, protocol }] }] },
 })
 
-const namespaces = [
-  { metadata: meta('', 'shop', { team: 'red' }) },
-  { metadata: meta('', 'other', { team: 'blue' }) },
-] as readonly Live<Namespace>[]
+const namespaces: readonly Live<Namespace>[] = [
+  { metadata: meta('', 'shop', { team: 'red' }), spec: {} },
+  { metadata: meta('', 'other', { team: 'blue' }), spec: {} },
+]
 const pods = [
   pod('shop/web', '10.1.0.2', { app: 'web' }),
   pod('shop/db', '10.1.0.3', { app: 'db' }),

@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { computePolicyRefusal } from './policy-refusal.ts'
+import type { PolicyGround } from './policy-refusal.ts'
 
 describe('computePolicyRefusal() says why policies are not taken', () => {
-  const able = { without: [], runtime: undefined, hasNft: true, seesBridge: true }
-  const rows: readonly [
-    name: string,
-    fields: Partial<typeof able> | { runtime: string },
-    expected: RegExp | undefined,
-  ][] = [
+  const able: PolicyGround = { without: [], runtime: undefined, hasNft: true, seesBridge: true }
+  const rows: readonly [name: string, fields: Partial<PolicyGround>, expected: RegExp | undefined][] = [
     ['they are where they can be enforced', {}, undefined],
-    ['also without services', { without: ['services' as never] }, undefined],
-    ['when they are switched off', { without: ['policies' as never] }, /^this node runs without policies/],
+    ['also without services', { without: ['services'] }, undefined],
+    ['when they are switched off', { without: ['policies'] }, /^this node runs without policies/],
     ['where the network is that of another runtime', { runtime: 'unix:///run/x.sock' }, /another runtime \(unix:/],
     ['without nft', { hasNft: false }, /no nft.*apt-get install nftables/],
     ['where the kernel hides what passes through a bridge', { seesBridge: false }, /br_netfilter/],
   ]
   for (const [name, fields, expected] of rows) {
     test(name, () => {
-      const refusal = computePolicyRefusal({ ...able, ...fields } as Parameters<typeof computePolicyRefusal>[0])
+      const refusal = computePolicyRefusal({ ...able, ...fields })
       if (expected === undefined) assert.equal(refusal, undefined)
       else assert.match(refusal ?? '', expected)
     })

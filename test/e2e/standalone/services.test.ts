@@ -88,7 +88,7 @@ describe('services of a standalone node', () => {
     await node.kubectl('apply', '-f', await node.write('policy.yaml', POLICY))
     assert.match(await node.kubectl('describe', 'networkpolicy', 'web'), /PodSelector: friend=yes/)
     const ask = ['wget', '-q', '-T', '1', '-O', '-', 'http://web/']
-    await until('denied', ask, (text) => /timed out/.test(text))
+    await until('denied', ask, (text) => /timed out|exit code 143/.test(text))
     const nodeAsks = await lab.runInside([process.execPath, '-e', FETCH, `http://${await addressOf('web')}/`])
     assert.match(nodeAsks.stdout, /^web-/, nodeAsks.stderr)
     const client = (await node.kubectl('get', 'pods', '-l', 'app=client', '-o', 'name')).trim()

@@ -20,5 +20,5 @@ export function validateRange(path: FieldPath, range: string, problems: ProblemL
 }
 
 function withoutPadding(range: string): string {
-  return range.replaceAll(/(?<=^|[.\/])0+(?=\d)/g, '')
+  return range.replaceAll(/(?<=^|[./])0+(?=\d)/g, '')
 }
