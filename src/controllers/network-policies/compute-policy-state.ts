@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
 import type { NetworkPolicy } from '../../model/generated/api-groups.ts'
+import { hashText } from '../engine/hash-text.ts'
 import type { Live } from '../engine/live-object.ts'
 import { formatHook, NftTableBuilder } from '../nft/nft-state.ts'
 import type { NftState } from '../nft/nft-state.ts'
@@ -40,7 +40,7 @@ export function computePolicyState(
   declareHooks(table, network)
   const chosen = policies.map((policy) => ({
     policy,
-    id: shorten(`${policy.metadata.namespace}/${policy.metadata.name}`),
+    id: idOf(policy.metadata.namespace, [policy.metadata.name]),
     selected: pods.filter(
       ({ namespace, labels }) =>
         namespace === policy.metadata.namespace && matchesLabelSelector(policy.spec.podSelector ?? {}, labels),
@@ -57,8 +57,8 @@ export function computePolicyState(
       table.chain(name, lines)
     }
     for (const pod of pods) {
-      const ids = acting.filter(({ selected }) => selected.includes(pod)).map(({ id }) => id)
-      addPod(table, pod, direction, ids)
+      const own = acting.filter(({ selected }) => selected.includes(pod))
+      addPod(table, pod, direction, own)
     }
   }
   return { sets: table.sets, chains: table.chains }
@@ -114,22 +114,32 @@ function declareHooks(table: NftTableBuilder, { bridge, dnsAddresses }: PolicyNe
 }
 
 /** Pods with the same policies share a chain. */
-function addPod(table: NftTableBuilder, pod: PolicyPod, direction: Direction, ids: readonly string[]): void {
+function addPod(
+  table: NftTableBuilder,
+  pod: PolicyPod,
+  direction: Direction,
+  policies: readonly { readonly id: string; readonly policy: Live<NetworkPolicy> }[],
+): void {
   const { map } = NAMES[direction]
-  const chain = `pods-${map}_${shorten([...ids].sort().join(','))}`.replaceAll(',', '+')
-  if (ids.length > 0 && !table.chains.has(chain))
-    table.chain(chain, [...ids.map((id) => `jump ${map}_${id}`), 'goto deny'])
+  const names = policies.map(({ policy }) => policy.metadata.name).sort()
+  const chain = `pods-${map}_${idOf(pod.namespace, names)}`
+  const isOpen = policies.length === 0
+  if (!isOpen && !table.chains.has(chain))
+    table.chain(chain, [...policies.map(({ id }) => `jump ${map}_${id}`), 'goto deny'])
   const open = direction === 'egress' ? 'goto ingress' : 'accept'
   for (const { suffix, family } of FAMILY_TERMS) {
     for (const address of pod.addresses) {
       if (address.family !== family) continue
-      table.put(`${map}${suffix}`, address.text, ids.length === 0 ? open : `goto ${chain}`)
+      table.put(`${map}${suffix}`, address.text, isOpen ? open : `goto ${chain}`)
       table.put(`self${suffix}`, `${address.text} . ${address.text}`, '')
     }
   }
 }
 
-function shorten(id: string): string {
-  if (id.length <= LONGEST_ID && !id.includes(',')) return id
-  return createHash('sha256').update(id).digest('hex').slice(0, 32)
+/** A name for policies of a namespace: their own where it is one that nftables takes. */
+function idOf(namespace: string, names: readonly string[]): string {
+  const [only = ''] = names
+  if (names.length === 1 && namespace.length + only.length < LONGEST_ID) return `${namespace}/${only}`
+  // Two of them, since one is short enough to be the same by chance; no policy can be called so.
+  return `${namespace}/_${hashText(names, undefined)}_${hashText(['', ...names], undefined)}`
 }

@@ -4,7 +4,7 @@ import { parseIp } from '../../model/text/ip-number.ts'
 import type { Live } from '../engine/live-object.ts'
 
 export type Family = IpNumber['family']
-export type Labels = Readonly<Record<string, string>>
+type Labels = Readonly<Record<string, string>>
 
 /** A pod with addresses of its own, as far as policies are concerned. */
 export interface PolicyPod {

@@ -1,10 +1,12 @@
-import { createServer } from 'node:http'
-import type { Server, ServerResponse } from 'node:http'
+import { createServer } from '../../base/builtin/http.ts'
+import type { ServerResponse } from '../../base/builtin/http.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { HealthCheck } from './compute-health-checks.ts'
 
 const MOST_CONNECTIONS = 50
 const IDLE_MS = 5000
+
+type Server = ReturnType<typeof createServer>
 
 /** Answers balancers on the ports that services have for it. */
 export class HealthCheckServers {
