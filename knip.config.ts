@@ -8,6 +8,7 @@ const config: KnipConfig = {
   entry: [
     'src/main.ts!',
     'src/deckhand.ts!',
+    'src/page/client/main.tsx!',
     'src/system/guarded/child/main.ts!',
     'src/system/network/child/dial.ts!',
     'src/base/document/yaml-library.ts!',
@@ -25,7 +26,7 @@ const config: KnipConfig = {
     'tools/*.{ts,mjs}',
     'tools/**/*.test.ts',
   ],
-  project: ['src/**/*.ts!', '!src/**/*.test.ts!', 'test/**/*.ts', 'tools/**/*.ts'],
+  project: ['src/**/*.{ts,tsx}!', '!src/**/*.test.ts!', 'test/**/*.ts', 'tools/**/*.ts'],
   // A part of a file may be exported for its test alone, as long as the file itself uses it.
   ignoreExportsUsedInFile: isProduction,
   ignore: ['src/**/generated/**'],

@@ -9,6 +9,7 @@ import { openClient } from './standalone/node/open-client.ts'
 import { runNodeControllers } from './standalone/node/run-node-controllers.ts'
 import { runNodeScheduler } from './standalone/node/run-node-scheduler.ts'
 import { serveApi } from './standalone/node/serve-api.ts'
+import { servePage } from './standalone/node/serve-page.ts'
 import { parseArguments } from './standalone/arguments.ts'
 import type { ImagesOptions } from './standalone/images/images-options.ts'
 import { createProgress } from './standalone/progress.ts'
@@ -49,6 +50,9 @@ const deps: StandaloneDeps = {
 
 const ownCommand = fileURLToPath(new URL('../bin/deckhand', import.meta.url))
 const openOwnClient: ClientDeps['openClient'] = (kubeconfig, tasks) => openClient(random, kubeconfig, tasks)
+
+// Built from the same sources, wherever this program itself is run from.
+const pageAssets = fileURLToPath(new URL('../dist/page', import.meta.url))
 
 const askRuntime = (endpoint: string, signal: AbortSignal) => askSpeaker(endpoint.replace('unix://', ''), signal)
 
@@ -91,6 +95,8 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
           random,
           isDocker: async (endpoint, s) => (await askRuntime(endpoint, s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
+          servePage: (page, s) => servePage({ random, assets: pageAssets, version: readVersion }, page, s),
+          isTerminal: process.stdout.isTTY,
           runScheduler: (scheduler, s) => runNodeScheduler({ ...scheduler, random }, s),
           runControllers: (controllers, s) => runNodeControllers(random, controllers, s),
           openClient: openOwnClient,
@@ -151,14 +157,16 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       return exitCodes.done
     case 'status':
       return await runStatus({ ...deps, openClient: openOwnClient, askRuntime }, command.state, signal)
+    case 'page': {
+      const { runPage } = await import('./standalone/page.ts')
+      await runPage(deps, command.options)
+      return exitCodes.done
+    }
     case 'why':
       await runWhy({ ...deps, openClient: openOwnClient }, command, signal)
       return exitCodes.done
     case 'version': {
-      const manifest = JSON.parse(
-        (await readBytes(fileURLToPath(new URL('../package.json', import.meta.url)))).toString(),
-      )
-      deps.say(`deckhand ${String(manifest.version)} (Node ${process.versions.node})`)
+      deps.say(`deckhand ${await readVersion()} (Node ${process.versions.node})`)
       return exitCodes.done
     }
     case 'help':
@@ -167,6 +175,11 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
     default:
       return command satisfies never
   }
+}
+
+async function readVersion(): Promise<string> {
+  const manifest = JSON.parse((await readBytes(fileURLToPath(new URL('../package.json', import.meta.url)))).toString())
+  return String(manifest.version)
 }
 
 /** A client of the node's runtime. gRPC costs time and memory that commands without one need not spend, so it is loaded here. */

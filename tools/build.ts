@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildPage } from './build-page.ts'
 import { buildPrograms } from './build-programs.ts'
 import { findPackages, toNotices, toSbom } from './bundled-packages.ts'
 
@@ -15,7 +16,8 @@ const fresh = join(work, 'dist')
 mkdirSync(fresh)
 // What is changed from here on is newer: the launchers then take the sources (bin/launch.sh).
 writeFileSync(join(fresh, 'made'), '')
-const packages = findPackages(root, await buildPrograms(root, fresh))
+const inputs = [...(await buildPrograms(root, fresh)), ...(await buildPage(root, join(fresh, 'page')))]
+const packages = findPackages(root, inputs)
 writeFileSync(join(fresh, 'sbom.cdx.json'), toSbom(root, packages))
 writeFileSync(join(fresh, 'THIRD-PARTY-LICENSES.txt'), toNotices(packages))
 // A command that starts between these two finds nothing built, and takes the sources.

@@ -60,7 +60,7 @@ function findFault(file: string, { target, isType }: Import): string | undefined
 export function checkLayers(root: string): { readonly files: number; readonly faults: readonly string[] } {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .map((name) => join('src', name))
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
   const faults = files.flatMap((file) =>
     findImports(readFileSync(join(root, file), 'utf8')).flatMap((found) => {
       const fault = findFault(file, found)

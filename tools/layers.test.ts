@@ -278,7 +278,7 @@ describe('the checkers', () => {
   test('check every file of src', () => {
     assert.ok(checkLayers(root).files > 0)
     const count = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
-      (name) => name.endsWith('.ts') && !name.includes('/generated/'),
+      (name) => /\.tsx?$/.test(name) && !name.includes('/generated/'),
     ).length
     assert.ok(count > 0)
     // Which files does not depend on the rules, and without these it takes a second.

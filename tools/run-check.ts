@@ -10,6 +10,7 @@ export const gate: readonly (readonly [name: string, args: readonly string[]])[]
   ['lint', [...bin('oxlint', 'bin/oxlint'), '--type-aware', '--deny-warnings']],
   ['layers', ['tools/check-layers.ts']],
   ['types', bin('typescript', 'bin/tsc')],
+  ['types of the page', [...bin('typescript', 'bin/tsc'), '-p', 'src/page/client']],
   ['pure files', [...bin('typescript', 'bin/tsc'), '-p', 'tsconfig.pure.json']],
   ['dead code', bin('knip', 'bin/knip.js')],
   ['code that only tests use', [...bin('knip', 'bin/knip.js'), '--production']],

@@ -10,7 +10,12 @@ const groups: readonly TestGroup[] = [
   ...unitTests,
   {
     name: 'component',
-    globs: ['test/component/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/faults/faults-page.test.ts'],
+    globs: [
+      'test/component/**/*.test.ts',
+      'test/browser/**/*.test.ts',
+      'test/bench/**/*.test.ts',
+      'test/faults/faults-page.test.ts',
+    ],
     // Half of the CPU time of a process for each: they load the same code and run it again and again.
     filesPerProcess: 15,
     longest: [

@@ -23,6 +23,7 @@ const runtimePackages = {
   conntrack: 'conntrack',
 }
 const testPackages = {
+  chromium: '/usr/bin/chromium',
   'dbus-daemon': 'dbus-daemon',
   'docker-registry': 'docker-registry',
   'etcd-client': 'etcdctl',

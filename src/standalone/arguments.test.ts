@@ -14,6 +14,7 @@ const up: UpOptions = {
   cgroupRoot: undefined,
   ports: { kubernetes: 6443, agent: 10250, healthz: 10248 },
   addresses: [],
+  pagePort: 6080,
   without: [],
 }
 
@@ -107,6 +108,9 @@ describe('parseArguments()', () => {
       { kind: 'kubeconfig', options: { state: '/var/lib/deckhand', address: undefined, isReader: false } },
     ],
     ['up --cgroup-root /a/b', { kind: 'up', options: { ...up, cgroupRoot: '/a/b' } }],
+    ['up --page-port 0', { kind: 'up', options: { ...up, pagePort: undefined } }],
+    ['page', { kind: 'page', options: { state: '/var/lib/deckhand', identity: 'admin' } }],
+    ['page --read-only --state /s', { kind: 'page', options: { state: '/s', identity: 'reader' } }],
     [
       'up --api-port 7 --port 1 --healthz-port 65535',
       { kind: 'up', options: { ...up, ports: { kubernetes: 7, agent: 1, healthz: 65_535 } } },
@@ -184,7 +188,7 @@ describe('parseArguments()', () => {
 
   test('passes on every option of "up" to one that runs detached or at boot', () => {
     const options =
-      '--state s --manifests m --apply a --oci-runtime crun --kubelet k --cgroup-root /c --api-port 1 --port 2 --healthz-port 3 --address 192.0.2.1 --without jobs,budgets'
+      '--state s --manifests m --apply a --oci-runtime crun --kubelet k --cgroup-root /c --api-port 1 --port 2 --healthz-port 3 --page-port 4 --address 192.0.2.1 --without jobs,budgets'
     const runtime = '--runtime unix:///r.sock'
     for (const line of [options, runtime]) {
       const detached = parseArguments(['up', '-d', ...line.split(' ')], '/home/me')

@@ -10,6 +10,7 @@ import { LOGGED_PARTS } from './logs.ts'
 import type { LogsOptions } from './logs.ts'
 import { parseAddress, parseAddresses } from './node/parse-addresses.ts'
 import { SWITCHABLE_PARTS } from './node/switchable-parts.ts'
+import type { PageOptions } from './page.ts'
 import type { ResetOptions } from './reset.ts'
 import type { ShutdownOptions } from './shutdown.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
@@ -39,6 +40,8 @@ export interface UpOptions {
   readonly ports: NodePorts
   /** Where API and agent are served for other machines: none, one address, or one of each family. */
   readonly addresses: readonly string[]
+  /** Of the page to look at; undefined: none is served. */
+  readonly pagePort: number | undefined
   /** Parts that are switched off. */
   readonly without: readonly string[]
 }
@@ -57,6 +60,7 @@ export type Command =
   | { readonly kind: 'reset'; readonly options: ResetOptions }
   | { readonly kind: 'status'; readonly state: string }
   | { readonly kind: 'why'; readonly state: string; readonly pod: string }
+  | { readonly kind: 'page'; readonly options: PageOptions }
   | { readonly kind: 'shutdown'; readonly options: ShutdownOptions }
   | { readonly kind: 'kubeconfig'; readonly options: KubeconfigOptions }
   | { readonly kind: 'version' }
@@ -113,6 +117,11 @@ export function parseArguments(args: readonly string[], folder: string): Command
       const options = { state: resolve(folder, state ?? DEFAULT_STATE), isReader: reader ?? false }
       return { kind: name, options: { ...options, address: address === undefined ? undefined : parseAddress(address) } }
     }
+    case 'page': {
+      const values = parse(rest, { state: text, 'read-only': { type: 'boolean' } })
+      const identity = values['read-only'] === true ? 'reader' : 'admin'
+      return { kind: 'page', options: { state: resolve(folder, values.state ?? DEFAULT_STATE), identity } }
+    }
     case 'shutdown':
       return { kind: 'shutdown', options: parseShutdown(rest, folder) }
     case 'version':
@@ -125,7 +134,7 @@ export function parseArguments(args: readonly string[], folder: string): Command
       return { kind: 'help', command: rest[0] }
     default:
       throw wrong(
-        `Cannot do "${name}": expected up, down, shutdown, status, why, logs, images, kubeconfig, backup, restore, reset, install, uninstall, version or help`,
+        `Cannot do "${name}": expected up, down, shutdown, status, why, page, logs, images, kubeconfig, backup, restore, reset, install, uninstall, version or help`,
       )
   }
 }
@@ -164,6 +173,7 @@ function toUpArguments(options: UpOptions, args: readonly string[]): readonly st
     port: options.ports.agent,
     'healthz-port': options.ports.healthz,
     address: options.addresses.join(','),
+    'page-port': options.pagePort ?? 0,
     without: options.without.join(','),
   }
   return Object.entries(values).flatMap(([name, value]) =>
@@ -268,6 +278,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     port: text,
     'healthz-port': text,
     address: text,
+    'page-port': text,
     without: text,
   })
   const path = (value: string | undefined) => (value === undefined ? undefined : resolve(folder, value))
@@ -285,6 +296,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },
     addresses: parseAddresses(values.address),
+    pagePort: values['page-port'] === '0' ? undefined : parsePort('page-port', values['page-port'] ?? '6080'),
     without: parseParts(values.without),
   }
 }

@@ -33,7 +33,8 @@ const UP_OPTIONS = `${STATE}
                           them: the agent then takes the first. Without it all is on loopback
   --api-port N            the Kubernetes API (6443)
   --port N                the agent's own API (10250)
-  --healthz-port N        its health, on loopback (10248)`
+  --healthz-port N        its health, on loopback (10248)
+  --page-port N           the page to look at, on loopback (6080); 0: none`
 
 const commands: Readonly<Record<string, CommandHelp>> = {
   up: {
@@ -86,6 +87,18 @@ ${STATE}`,
 
 Options:
 ${STATE}`,
+  },
+  page: {
+    usage: 'deckhand page [options]',
+    summary: 'print a link to the page of the node, which signs in once',
+    details: `The page shows the node, its pods with what they use and why they are as they are, events and logs. It is
+served by "deckhand up" on loopback, for browsers on this machine or behind "ssh -L 6080:127.0.0.1:6080".
+A link can be used once, within 15 minutes.
+
+Options:
+${STATE}
+  --read-only             for a user who may read everything but secrets; without it, what the
+                          administrator may`,
   },
   logs: {
     usage: 'deckhand logs [agent|api|controllers|runtime|up] [options]',

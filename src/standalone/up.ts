@@ -43,7 +43,9 @@ import type { NodeRecord } from './node/node-record.ts'
 import { findPolicyRefusal } from './node/policy-refusal.ts'
 import { checkServicePrograms, prepareServiceNetwork, removePolicyRules } from './node/service-network.ts'
 import { startNodeApi } from './node/start-node-api.ts'
+import { startNodePage } from './node/start-node-page.ts'
 import { runSupervision } from './node/supervision.ts'
+import { createPageLink } from './node/page-access.ts'
 import { takeUpLock } from './node/up-lock.ts'
 import { makeFolder, writeFileDurably } from '../system/files/durable-file.ts'
 import { restrictMode } from '../system/files/restrict-mode.ts'
@@ -111,7 +113,8 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     const say = (line: string) => deps.say(line)
     group.run('applied folder', (s) => runAppliedFolder({ ...applied, client, clock: deps.clock, say }, s))
   }
-  await announce(deps, { layout, record, agent }, signal)
+  const hasPage = await startNodePage(deps, { layout, nodeName, port: options.pagePort }, group)
+  await announce(deps, { layout, record, agent, hasPage }, signal)
   await runSupervision(
     deps,
     { layout, nodeName, addresses, privateRuntime: options.runtime === undefined, kubelet },
@@ -249,11 +252,16 @@ async function startRuntime(
 }
 
 async function announce(
-  deps: StandaloneDeps,
-  node: { readonly layout: NodeLayout; readonly record: NodeRecord; readonly agent: AgentProcess },
+  deps: UpDeps,
+  node: {
+    readonly layout: NodeLayout
+    readonly record: NodeRecord
+    readonly agent: AgentProcess
+    readonly hasPage: boolean
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const { layout, record, agent } = node
+  const { layout, record, agent, hasPage } = node
   deps.say(`agent healthy (pid ${agent.pid})`)
   if ((await listFolder(record.manifests)).includes(EXAMPLE_FILE)) {
     deps.say(formatExample(await waitForExample(deps, layout, signal)))
@@ -267,12 +275,19 @@ async function announce(
   deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
   deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${command}`)
   deps.say(`  explain one   bin/deckhand why POD${command}`)
+  if (hasPage) deps.say(`  look at it    ${await describePage(deps, layout)}`)
   deps.say(`  add images    bin/deckhand images pull NAME, or load FILE${command}`)
   deps.say(`  settings      *.conf files in ${layout.settings}, read at the start`)
   deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
   deps.say(`  agent's log   ${layout.agentLog}`)
   deps.say(`  leave         Ctrl-C: the agent stops, pods go on`)
   deps.say(`  stop all      bin/deckhand down${command}`)
+}
+
+/** A link lets in the first one who has it, so none is written where others may read it. */
+async function describePage(deps: UpDeps, layout: NodeLayout): Promise<string> {
+  if (!deps.isTerminal) return `bin/deckhand page${stateOption(layout)} prints a link for a browser`
+  return `${await createPageLink(layout, 'admin', deps.clock.now())} (once; a new link: bin/deckhand page${stateOption(layout)})`
 }
 
 /** What commands about this node need to find it. */

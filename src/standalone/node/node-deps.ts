@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { ServiceLayout } from './node-layout.ts'
+import type { NodeLayout, ServiceLayout } from './node-layout.ts'
 import type { NodeSchedulerDeps } from './run-node-scheduler.ts'
 
 /** How the Kubernetes API of a node is to be served. */
@@ -48,6 +48,15 @@ export interface NodeControllers {
   readonly logFile: string
 }
 
+/** How the page of a node is to be served. */
+export interface ServedPage {
+  readonly port: number
+  readonly layout: NodeLayout
+  readonly nodeName: string
+  /** It listens, and "deckhand page" can make links. */
+  readonly onReady: () => void
+}
+
 /** What the commands of a standalone node get from outside. */
 export interface StandaloneDeps {
   readonly clock: Clock
@@ -84,6 +93,10 @@ export interface UpDeps extends ClientDeps {
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
   readonly serveApi: ServeApi
+  /** Serves the page until the signal aborts. */
+  readonly servePage: (page: ServedPage, signal: AbortSignal) => Promise<void>
+  /** Whether what is said is read by a person, and kept in no file. */
+  readonly isTerminal: boolean
   /** Gives pods their node until the signal aborts. */
   readonly runScheduler: (deps: Omit<NodeSchedulerDeps, 'random'>, signal: AbortSignal) => Promise<void>
   /** Acts on workloads until the signal aborts. */

@@ -25,6 +25,8 @@ export interface NodeLayout {
   readonly appliedProblems: string
   /** For users who may only read, secrets excepted. */
   readonly readerKubeconfig: string
+  /** The port of the page, and the key with which links to it are signed. */
+  readonly pageAccess: string
   /** For the agent. */
   readonly agentKubeconfig: string
   /** Where the agent answers root. */
@@ -81,6 +83,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     appliedProblems: `${state}/applied-problems.json`,
     adminKubeconfig: `${state}/admin.kubeconfig`,
     readerKubeconfig: `${state}/reader.kubeconfig`,
+    pageAccess: `${state}/page.json`,
     agentKubeconfig: `${state}/kubelet.kubeconfig`,
     agentSocket: `${state}/kubelet/deckhand/agent.sock`,
     agentLog: `${state}/logs/kubelet.log`,
@@ -123,6 +126,7 @@ export function ownPaths(layout: NodeLayout): readonly string[] {
     agentConfig,
     layout.applied,
     layout.appliedProblems,
+    layout.pageAccess,
     adminKubeconfig,
     readerKubeconfig,
     agentKubeconfig,

@@ -6,10 +6,20 @@ import { hostConfigFiles } from '../../system/files/config-files.ts'
 import { isProgram } from '../../system/files/is-program.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { Transport } from '../../protocols/kube-api/transport/transport.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 
 /** A client of the API for a command of ours, as the kubeconfig file says. Connections end with the tasks. */
 export async function openClient(random: () => number, kubeconfig: string, tasks: TaskGroup): Promise<KubeClient> {
+  return (await openConnection(random, kubeconfig, tasks)).client
+}
+
+/** The client, and the connections that it uses. */
+export async function openConnection(
+  random: () => number,
+  kubeconfig: string,
+  tasks: TaskGroup,
+): Promise<{ readonly client: KubeClient; readonly transport: Transport }> {
   // Loaded only here: most commands need none.
   const { createKubeClient } = await import('../../protocols/kube-api/create-kube-client.ts')
   const { createClusterTransport } = await import('../../protocols/kube-api/kubeconfig/create-cluster-transport.ts')
@@ -23,7 +33,7 @@ export async function openClient(random: () => number, kubeconfig: string, tasks
     clock: systemClock,
     log: silentLogger,
   })
-  return createKubeClient({
+  const client = createKubeClient({
     transport,
     qps: -1,
     burst: 0,
@@ -33,4 +43,5 @@ export async function openClient(random: () => number, kubeconfig: string, tasks
     random,
     log: silentLogger,
   })
+  return { client, transport }
 }

@@ -5,7 +5,12 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { adminIdentity, nodeIdentity, runApiServer } from '../../../src/api-server/serving/run-api-server.ts'
+import {
+  adminIdentity,
+  nodeIdentity,
+  readerIdentity,
+  runApiServer,
+} from '../../../src/api-server/serving/run-api-server.ts'
 import type { ApiServerDeps, ApiServerReady } from '../../../src/api-server/serving/run-api-server.ts'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
@@ -70,6 +75,7 @@ export async function startApiServer(
       servingNames: () => ['node-1'],
       identities: [
         adminIdentity(join(folder, 'admin.kubeconfig')),
+        readerIdentity(join(folder, 'reader.kubeconfig')),
         ...(isNodeNew ? [] : [nodeIdentity(join(folder, 'node.kubeconfig'), 'node-1')]),
       ],
       nodeName: 'node-1',

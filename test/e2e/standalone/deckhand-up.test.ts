@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { CHROMIUM, openBrowser } from '../../browser/open-browser.ts'
 import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
@@ -33,6 +34,35 @@ async function checkImages(lab: Lab, node: UpNode): Promise<void> {
   const [code, used] = await images('rm', 'deckhand.local/busybox:1')
   assert.equal(code, 1)
   assert.match(used, /^deckhand: Cannot remove "deckhand\.local\/busybox:1": in use by pod default\/example-/)
+}
+
+/** The page in a real browser: a link signs in, and shows the pod that runs, what was done for it, and its log. */
+async function checkPage(lab: Lab, node: UpNode, said: string): Promise<void> {
+  // No link is written where others may read it: this is a file.
+  assert.match(said, /look at it +bin\/deckhand page --state \S+ prints a link/)
+  assert.doesNotMatch(said, /token=/)
+  const link = (await node.run('page')).stdout.trim()
+  assert.match(link, /^http:\/\/127\.0\.0\.1:6080\/sign-in\?token=admin\.\S+$/)
+  // The browser is outside but for its network, in which the page is served.
+  const [, , pid = ''] = lab.enter
+  const program = `${lab.folder}/chromium`
+  await writeFile(program, `#!/bin/sh\nexec nsenter --target ${pid} --net -- ${CHROMIUM} "$@"\n`, { mode: 0o755 })
+  await using browser = await openBrowser({}, program)
+  const { tab, faults } = await browser.open()
+  await tab.goto(link)
+  const row = tab.getByRole('row').filter({ hasText: 'default/example-' })
+  await row.getByText('Running').waitFor()
+  await row.getByText('Runs and is ready').waitFor()
+  await tab.getByText('Ready: True').waitFor()
+  await tab
+    .locator('.plot-value', { hasText: / of .*iB$/ })
+    .first()
+    .waitFor()
+  await row.getByRole('link').click()
+  await tab.locator('.steps').getByText('create sandbox').waitFor()
+  await tab.getByRole('link', { name: 'Logs' }).click()
+  await tab.getByText('following').waitFor()
+  assert.deepEqual(faults, [])
 }
 
 /** A node that is down is forgotten, and brought back from the backup that was made while it ran. */
@@ -65,6 +95,7 @@ describe('deckhand up', () => {
     assert.match(status.stdout, /default\/example-\S+ +yes +Running +0/)
 
     await checkImages(lab, node)
+    await checkPage(lab, node, await first.output())
     assert.equal((await node.run('backup', `${lab.folder}/node.tar`)).exitCode, 0)
     const second = await node.run('up')
     assert.equal(second.exitCode, 3)

@@ -1,0 +1,8 @@
+/** The program of the page. */
+import 'uplot/dist/uPlot.min.css'
+import './style.css'
+import { render } from 'preact'
+import { App } from './app.tsx'
+
+const root = document.querySelector('#page')
+if (root !== null) render(<App />, root)

@@ -1,0 +1,127 @@
+import { useEffect, useRef } from 'preact/hooks'
+import uPlot from 'uplot'
+import type { NodeSample } from '../messages/page-message.ts'
+
+type Measure = Exclude<keyof NodeSample, 'at'>
+
+interface PlotProps {
+  readonly title: string
+  /** What it is now, in words. */
+  readonly value: string
+  readonly samples: readonly NodeSample[]
+  /** Several have a legend, with what each is now. */
+  readonly lines: readonly { readonly of: Measure; readonly name: string }[]
+  readonly most: number | undefined
+  readonly format: (value: number) => string
+  /** Bytes, which are counted in powers of two. */
+  readonly isBinary?: boolean
+}
+
+const HEIGHT = 110
+const HOUR_S = 3600
+const COLOURS = ['--line-1', '--line-2', '--line-3']
+
+/** One measure of the node over the last hour. The picture repeats what the words beside it say. */
+export function Plot({ title, value, samples, lines, most, format, isBinary = false }: PlotProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot>()
+  const now = (of: Measure) => {
+    const last = samples.at(-1)?.[of]
+    return last === undefined ? '–' : format(last)
+  }
+  const columns = (): uPlot.AlignedData => [
+    samples.map(({ at }) => at / 1000),
+    ...lines.map(({ of }) => samples.map((sample) => sample[of] ?? null)),
+  ]
+  useEffect(() => {
+    const element = box.current
+    if (element === null) return
+    const make = () => {
+      plot.current?.destroy()
+      plot.current = new uPlot(toOptions(element, lines, { most, format, isBinary }), columns(), element)
+    }
+    make()
+    const observer = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))
+    observer.observe(element)
+    // The colours are those of the style sheet.
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', make)
+    return () => {
+      observer.disconnect()
+      scheme.removeEventListener('change', make)
+      plot.current?.destroy()
+      plot.current = undefined
+    }
+  }, [most])
+  useEffect(() => plot.current?.setData(columns()), [samples])
+  return (
+    <figure class="plot">
+      <figcaption>
+        <span class="plot-title">{title}</span>
+        {value !== '' && <span class="plot-value">{value}</span>}
+        {lines.length > 1 && (
+          <span class="legend">
+            {lines.map(({ of, name }, index) => (
+              <span key={name} class={`legend-${index + 1}`}>
+                {name} {now(of)}
+              </span>
+            ))}
+          </span>
+        )}
+      </figcaption>
+      <div ref={box} class="plot-box" aria-hidden="true" />
+    </figure>
+  )
+}
+
+function toOptions(
+  element: HTMLElement,
+  lines: PlotProps['lines'],
+  { most, format, isBinary = false }: Pick<PlotProps, 'most' | 'format' | 'isBinary'>,
+): uPlot.Options {
+  const style = getComputedStyle(element)
+  const colour = (name: string) => style.getPropertyValue(name).trim()
+  const grid = { stroke: colour('--plot-grid'), width: 1 }
+  const axis = { stroke: colour('--soft'), font: '11px system-ui, sans-serif', grid, ticks: { show: false } }
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [8, 6, 0, 0],
+    scales: {
+      x: { range: (_, __, last) => [(last ?? Date.now() / 1000) - HOUR_S, last ?? Date.now() / 1000] },
+      y: { range: (_, __, highest) => [0, most ?? Math.max((highest ?? 0) * 1.15, 0.001)] },
+    },
+    axes: [
+      { ...axis, size: 22, space: 70, values: (_, splits) => splits.map(formatTime) },
+      {
+        ...axis,
+        size: 56,
+        space: 32,
+        values: (_, splits) => splits.map(format),
+        ...(isBinary && { splits: (_: uPlot, __: number, ___: number, highest: number) => binarySplits(highest) }),
+      },
+    ],
+    series: [
+      {},
+      ...lines.map((_, index) => ({
+        stroke: colour(COLOURS[index] ?? '--line-1'),
+        width: 1.5,
+        ...(lines.length === 1 && { fill: colour('--line-fill') }),
+        // A single point is no line.
+        points: { show: (self: uPlot) => self.data[0].length === 1, size: 5 },
+      })),
+    ],
+  }
+}
+
+/** Zero and some round numbers of bytes. */
+function binarySplits(highest: number): number[] {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(highest / 1.5)))
+  return Array.from({ length: Math.floor(highest / step) + 1 }, (_, index) => index * step)
+}
+
+function formatTime(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hour12: false })
+}

@@ -1,0 +1,52 @@
+import type { SessionView } from '../messages/page-message.ts'
+
+// Beside the cookie, which scripts cannot read. Kept for all tabs of this origin, which has its port in it.
+const KEY = 'deckhand-key'
+
+/** The server does not know this session any more. */
+export class SignedOutError extends Error {}
+
+/** The server answered, and refused. */
+class AnswerError extends Error {}
+
+/** A request with both halves of the session. */
+export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { 'x-deckhand-key': localStorage.getItem(KEY) ?? '' }
+  const response = await fetch(path, { ...init, headers, cache: 'no-store' })
+  if (response.status === 401) throw new SignedOutError()
+  if (!response.ok) throw new AnswerError(await readRefusal(response))
+  return response
+}
+
+export async function askJson<T>(path: string, signal: AbortSignal): Promise<T> {
+  return (await (await ask(path, { signal })).json()) as T
+}
+
+/** Who is signed in. After a new link the key of the session is fetched first, which works once. */
+export async function openSession(): Promise<SessionView> {
+  try {
+    if (localStorage.getItem(KEY) !== null) return (await (await ask('/session')).json()) as SessionView
+  } catch (error) {
+    if (!(error instanceof SignedOutError)) throw error
+  }
+  const { key } = (await (await ask('/session', { method: 'POST' })).json()) as { readonly key: string }
+  localStorage.setItem(KEY, key)
+  return (await (await ask('/session')).json()) as SessionView
+}
+
+export async function closeSession(): Promise<void> {
+  await ask('/session', { method: 'DELETE' })
+  localStorage.removeItem(KEY)
+}
+
+/** The message of a Status of the API, or the text as it is. */
+async function readRefusal(response: Response): Promise<string> {
+  const text = await response.text()
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown }
+    if (typeof message === 'string') return message
+  } catch {
+    // It is no Status.
+  }
+  return text.trim() || `the server answered ${response.status}`
+}

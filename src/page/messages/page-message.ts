@@ -1,0 +1,114 @@
+/** A pod as the table shows it. */
+export interface PodRow {
+  /** By which the agent knows the pod. */
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+  /** As kubectl shows it: the phase, or what keeps the pod from its next one. */
+  readonly status: string
+  readonly phase: string
+  readonly ready: number
+  readonly containers: number
+  readonly isReady: boolean
+  readonly restarts: number
+  /** As the API writes it. */
+  readonly created: string
+  readonly address: string
+  /** What its status says about why it is not well, for pods that no agent explains; empty when it is well. */
+  readonly note: string
+}
+
+export interface EventRow {
+  readonly uid: string
+  readonly type: string
+  readonly reason: string
+  readonly message: string
+  /** When it happened last, as the API writes it. */
+  readonly at: string
+  readonly count: number
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+interface ConditionRow {
+  readonly type: string
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+  readonly since: string
+  /** Whether it is as it should be. */
+  readonly isGood: boolean
+}
+
+export interface NodeView {
+  readonly name: string
+  readonly conditions: readonly ConditionRow[]
+  readonly isUnschedulable: boolean
+  readonly taints: readonly string[]
+  readonly addresses: readonly string[]
+  readonly capacity: Readonly<Record<string, string>>
+  readonly allocatable: Readonly<Record<string, string>>
+  /** Versions and the like, each with its name. */
+  readonly info: readonly (readonly [name: string, value: string])[]
+}
+
+/** What the node uses at one moment; undefined is what is not measured there. */
+export interface NodeSample {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** Cores. */
+  readonly cpu?: number | undefined
+  /** Bytes, as are the next ones. */
+  readonly memory?: number | undefined
+  readonly memoryTotal?: number | undefined
+  readonly disk?: number | undefined
+  readonly diskTotal?: number | undefined
+  readonly processes?: number | undefined
+  readonly processesMost?: number | undefined
+  /** How much of the time something waited, in per cent, over the last ten seconds. */
+  readonly cpuPressure?: number | undefined
+  readonly memoryPressure?: number | undefined
+  readonly ioPressure?: number | undefined
+}
+
+/** Cores and bytes of one pod at one moment; null where it was not there or not measured. */
+export type PodUse = readonly [cpu: number | null, memory: number | null]
+
+/** A file of the user that is not used as it is. */
+export interface RefusedFile {
+  readonly file: string
+  readonly line?: number | undefined
+  readonly object?: string | undefined
+  readonly reason: string
+  readonly hasLastGood?: boolean | undefined
+}
+
+/** What the page gets over its one stream, a line of JSON each. */
+export type PageMessage =
+  | { readonly kind: 'pods'; readonly rows: readonly PodRow[] }
+  | { readonly kind: 'pod'; readonly row: PodRow }
+  | { readonly kind: 'pod-gone'; readonly uid: string }
+  | { readonly kind: 'events'; readonly rows: readonly EventRow[] }
+  | { readonly kind: 'event'; readonly row: EventRow }
+  | { readonly kind: 'node'; readonly node: NodeView | null }
+  | {
+      readonly kind: 'history'
+      readonly node: readonly NodeSample[]
+      readonly pods: Readonly<Record<string, readonly PodUse[]>>
+    }
+  | { readonly kind: 'sample'; readonly node: NodeSample; readonly pods: Readonly<Record<string, PodUse>> }
+  | { readonly kind: 'why'; readonly sentences: Readonly<Record<string, string | null>> }
+  | { readonly kind: 'refused'; readonly files: readonly RefusedFile[] }
+  /** What the server cannot read at the moment; null: it can again. */
+  | { readonly kind: 'problem'; readonly source: 'api' | 'agent'; readonly text: string | null }
+  /** The connection is there. */
+  | { readonly kind: 'alive' }
+
+/** Who looks at the page. */
+export interface SessionView {
+  readonly user: string
+  readonly isReader: boolean
+  readonly nodeName: string
+  readonly version: string
+}

@@ -1,0 +1,267 @@
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { withDeadline } from '../../base/async/deadline.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
+import type { Logger } from '../../base/telemetry/logger.ts'
+import type { Event, Node, Pod } from '../../model/generated/core-v1.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { ObjectEvent } from '../../protocols/kube-api/list-watch/kube-object.ts'
+import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch.ts'
+import { computeEventRow } from '../messages/compute-event-row.ts'
+import { computeNodeView } from '../messages/compute-node-view.ts'
+import { computeAgentUid, computePodRow } from '../messages/compute-pod-row.ts'
+import { computeSample } from '../messages/compute-sample.ts'
+import type { EventRow, NodeView, PageMessage, PodRow, RefusedFile } from '../messages/page-message.ts'
+import type { PageAgent } from './page-agent.ts'
+import { StatsHistory } from './stats-history.ts'
+
+export interface FeedDeps {
+  readonly client: KubeClient
+  readonly agent: PageAgent
+  readonly nodeName: string
+  /** Ends everything. */
+  readonly stop: AbortSignal
+  readonly clock: Clock
+  readonly random: () => number
+  readonly log: Logger
+}
+
+type Subscriber = (message: PageMessage) => void
+
+const SAMPLE_MS = 10_000
+const ALIVE_MS = 10_000
+/** Sentences are asked for when something has changed, but not more often than this. */
+const LEAST_PAUSE_MS = 500
+const AGENT_DEADLINE_MS = 8000
+const MOST_EVENTS = 200
+
+/**
+ * What all pages of one user show, kept as long as one of them is open: watched objects of the API, with the user's own rights, and what the agent says about
+ * its pods. With no page open nothing of it runs.
+ */
+export class LiveFeed {
+  readonly #deps: FeedDeps
+  readonly #subscribers = new Set<Subscriber>()
+  readonly #history = new StatsHistory()
+  readonly #changed = new Wakeup()
+  #running: TaskGroup | undefined
+  #pods: Map<string, PodRow> | undefined
+  #events: Map<string, EventRow> | undefined
+  #node: NodeView | null | undefined
+  #sentences = new Map<string, string>()
+  #refused: readonly RefusedFile[] = []
+  readonly #problems = new Map<'api' | 'agent', string>()
+
+  constructor(deps: FeedDeps) {
+    this.#deps = deps
+  }
+
+  /** How many pages are open. */
+  get readers(): number {
+    return this.#subscribers.size
+  }
+
+  /** Sends all there is, then every change, until the function that it gives is called. */
+  subscribe(send: Subscriber): () => void {
+    this.#subscribers.add(send)
+    for (const message of this.#snapshot()) send(message)
+    this.#running ??= this.#start()
+    return () => {
+      this.#subscribers.delete(send)
+      if (this.#subscribers.size === 0) this.#stop()
+    }
+  }
+
+  *#snapshot(): Iterable<PageMessage> {
+    if (this.#node !== undefined) yield { kind: 'node', node: this.#node }
+    if (this.#pods !== undefined) yield { kind: 'pods', rows: [...this.#pods.values()] }
+    if (this.#events !== undefined) yield { kind: 'events', rows: [...this.#events.values()] }
+    if (this.#sentences.size > 0) yield { kind: 'why', sentences: Object.fromEntries(this.#sentences) }
+    yield { kind: 'refused', files: this.#refused }
+    yield { kind: 'history', node: this.#history.node, pods: this.#history.pods }
+    for (const [source, text] of this.#problems) yield { kind: 'problem', source, text }
+  }
+
+  #send(message: PageMessage): void {
+    for (const send of this.#subscribers) send(message)
+  }
+
+  #start(): TaskGroup {
+    const group = new TaskGroup(this.#deps.stop)
+    this.#follow<Pod>(group, '/api/v1/pods', {
+      replace: (pods) => {
+        this.#pods = new Map(pods.map((pod) => [computeAgentUid(pod), computePodRow(pod)]))
+        this.#send({ kind: 'pods', rows: [...this.#pods.values()] })
+      },
+      change: ({ type, object }) => this.#changePod(type, object),
+    })
+    this.#follow<Event>(group, '/api/v1/events', {
+      replace: (events) => {
+        const rows = events.map(computeEventRow).sort((a, b) => a.at.localeCompare(b.at))
+        this.#events = new Map(rows.slice(-MOST_EVENTS).map((row) => [row.uid, row]))
+        this.#send({ kind: 'events', rows: [...this.#events.values()] })
+      },
+      change: ({ type, object }) => {
+        if (type !== 'DELETED') this.#addEvent(computeEventRow(object))
+      },
+    })
+    const query = { fieldSelector: `metadata.name=${this.#deps.nodeName}` }
+    this.#follow<Node>(group, '/api/v1/nodes', {
+      query,
+      replace: ([node]) => this.#setNode(node),
+      change: ({ type, object }) => this.#setNode(type === 'DELETED' ? undefined : object),
+    })
+    group.run('agent', (s) => this.#followAgent(s))
+    group.run('alive', async (s) => {
+      for (;;) {
+        await this.#deps.clock.sleep(ALIVE_MS, s)
+        this.#send({ kind: 'alive' })
+      }
+    })
+    return group
+  }
+
+  /** What is known is old when the next page opens. */
+  #stop(): void {
+    const running = this.#running
+    this.#running = undefined
+    this.#pods = this.#events = this.#node = undefined
+    this.#sentences.clear()
+    this.#problems.clear()
+    running?.[Symbol.asyncDispose]().catch((error: unknown) => {
+      this.#deps.log.warn('the data of the page ended with an error', { error })
+    })
+  }
+
+  #follow<T extends Pod | Event | Node>(
+    group: TaskGroup,
+    path: string,
+    {
+      query = {},
+      replace,
+      change,
+    }: {
+      readonly query?: Readonly<Record<string, string>>
+      readonly replace: (items: readonly T[]) => void
+      readonly change: (event: ObjectEvent<T>) => void
+    },
+  ): void {
+    const { client, clock, random, log } = this.#deps
+    const react = (work: () => void) => {
+      // What comes after the last page has left is for none.
+      if (group.signal.aborted) return
+      work()
+      this.#setProblem('api', undefined)
+      this.#changed.wake()
+    }
+    group.run(path, (signal) =>
+      runListWatch<T>(
+        {
+          client,
+          path,
+          query,
+          clock,
+          random,
+          log,
+          fresh: true,
+          onReplace: (items) => react(() => replace(items)),
+          onEvent: (event) => react(() => change(event)),
+          onProblem: (error) => {
+            if (!group.signal.aborted) this.#setProblem('api', errorMessage(error))
+          },
+        },
+        signal,
+      ),
+    )
+  }
+
+  #changePod(type: ObjectEvent<Pod>['type'], pod: Pod): void {
+    const uid = computeAgentUid(pod)
+    if (type === 'DELETED') {
+      this.#pods?.delete(uid)
+      return this.#send({ kind: 'pod-gone', uid })
+    }
+    const row = computePodRow(pod)
+    this.#pods?.set(uid, row)
+    this.#send({ kind: 'pod', row })
+  }
+
+  #addEvent(row: EventRow): void {
+    const events = this.#events ?? new Map<string, EventRow>()
+    // The newest stands last.
+    events.delete(row.uid)
+    events.set(row.uid, row)
+    const [oldest] = events.keys()
+    if (events.size > MOST_EVENTS && oldest !== undefined) events.delete(oldest)
+    this.#send({ kind: 'event', row })
+  }
+
+  #setNode(node: Node | undefined): void {
+    const view = node === undefined ? null : computeNodeView(node)
+    // Heartbeats change nothing that is shown.
+    if (JSON.stringify(view) === JSON.stringify(this.#node)) return
+    this.#node = view
+    this.#send({ kind: 'node', node: view })
+  }
+
+  #setProblem(source: 'api' | 'agent', text: string | undefined): void {
+    if (this.#problems.get(source) === text) return
+    if (text === undefined) this.#problems.delete(source)
+    else this.#problems.set(source, text)
+    this.#send({ kind: 'problem', source, text: text ?? null })
+  }
+
+  async #followAgent(signal: AbortSignal): Promise<void> {
+    const { clock, agent } = this.#deps
+    let nextSampleAt = 0
+    for (;;) {
+      try {
+        await this.#explain(signal)
+        if (clock.monotonic() >= nextSampleAt) {
+          nextSampleAt = clock.monotonic() + SAMPLE_MS
+          await this.#sample(signal)
+        }
+        this.#setProblem('agent', agent.refusal)
+      } catch (error) {
+        signal.throwIfAborted()
+        this.#setProblem('agent', errorMessage(error))
+      }
+      await clock.sleep(LEAST_PAUSE_MS, signal)
+      await this.#changed.wait({ clock, ms: Math.max(0, nextSampleAt - clock.monotonic()) }, signal)
+    }
+  }
+
+  async #explain(signal: AbortSignal): Promise<void> {
+    const { clock, agent } = this.#deps
+    const answer = await withDeadline(
+      { clock, ms: AGENT_DEADLINE_MS, what: 'the question why pods are as they are' },
+      (s) => agent.explain(s),
+      signal,
+    )
+    const now = new Map(answer.pods.map(({ uid, why }) => [uid, why]))
+    const changed = [...now].filter(([uid, why]) => this.#sentences.get(uid) !== why)
+    const gone = [...this.#sentences.keys()].filter((uid) => !now.has(uid))
+    if (changed.length + gone.length > 0) {
+      this.#sentences = now
+      const lost = gone.map((uid): [string, null] => [uid, null])
+      this.#send({ kind: 'why', sentences: Object.fromEntries([...changed, ...lost]) })
+    }
+    if (JSON.stringify(answer.refused) === JSON.stringify(this.#refused)) return
+    this.#refused = answer.refused
+    this.#send({ kind: 'refused', files: answer.refused })
+  }
+
+  async #sample(signal: AbortSignal): Promise<void> {
+    const { clock, agent } = this.#deps
+    const summary = await withDeadline(
+      { clock, ms: AGENT_DEADLINE_MS, what: 'the measurement' },
+      (s) => agent.summarize(s),
+      signal,
+    )
+    if (summary === undefined) return
+    const sample = computeSample(summary, clock.now())
+    this.#history.add(sample)
+    this.#send({ kind: 'sample', ...sample })
+  }
+}

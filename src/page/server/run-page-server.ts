@@ -1,0 +1,49 @@
+import { createServer } from '../../base/builtin/http.ts'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { ClientConnections } from '../../protocols/streams/client-connections.ts'
+import type { PageSite, PageSiteDeps } from './page-site.ts'
+
+export interface PageServerDeps extends PageSiteDeps {
+  /** 0 takes any that is free. */
+  readonly port: number
+  readonly onListening: (port: number) => void | Promise<void>
+}
+
+const LOOPBACK = '127.0.0.1'
+const MAX_HEADER_BYTES = 16 * 1024
+const DEADLINE_MS = 15_000
+const IDLE_MS = 60_000
+// Of one page: its stream, perhaps a log, and what is asked for in between.
+const LIMITS = { all: 200, strangers: 200 }
+
+/** Serves the page on loopback until the signal aborts. What answers is loaded with the first request: until then this is only a port. */
+export async function runPageServer(deps: PageServerDeps, signal: AbortSignal): Promise<void> {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: DEADLINE_MS,
+    requestTimeout: DEADLINE_MS,
+    keepAliveTimeout: IDLE_MS,
+    // The sockets of the browser that is not there need no timer.
+    connectionsCheckingInterval: IDLE_MS,
+    shouldUpgradeCallback: () => false,
+  })
+  const connections = new ClientConnections(server, LIMITS)
+  let site: Promise<PageSite> | undefined
+  server.on('request', (request, response) => {
+    site ??= import('./page-site.ts').then(({ PageSite }) => new PageSite(deps, signal))
+    // Neither rejects: the file is a part of this program.
+    void site.then((each) => each.handle(request, response))
+  })
+  signal.throwIfAborted()
+  server.listen(deps.port, LOOPBACK)
+  await once(server, 'listening', { signal })
+  try {
+    await deps.onListening((server.address() as AddressInfo).port)
+    if (!signal.aborted) await once(signal, 'abort')
+    throw signal.reason
+  } finally {
+    server.close()
+    connections.destroyAll()
+  }
+}

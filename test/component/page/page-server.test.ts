@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PageMessage } from '../../../src/page/messages/page-message.ts'
+import { issueLinkToken } from '../../../src/page/server/link-tokens.ts'
+import { TestPage } from './start-page.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+let page: TestPage
+before(async () => {
+  page = await TestPage.start()
+})
+after(async () => await page[Symbol.asyncDispose]())
+
+/** As fetch, but with any header. */
+async function call(path: string, headers: Headers = {}, method = 'GET') {
+  const sent = request(new URL(path, page.address), { method, headers, agent: false })
+  sent.end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const text = Buffer.concat(await response.toArray()).toString('utf8')
+  return { status: response.statusCode ?? 0, headers: response.headers, text }
+}
+
+const ownOrigin = () => ({ origin: page.address })
+
+/** Both halves of a new session. */
+async function signIn(
+  identity: 'admin' | 'reader' = 'admin',
+): Promise<{ readonly cookie: string; readonly 'x-deckhand-key': string }> {
+  const { headers } = await call(page.link(identity))
+  const [cookie = ''] = String(headers['set-cookie']).split(';')
+  const { text } = await call('/session', { cookie, ...ownOrigin() }, 'POST')
+  return { cookie, 'x-deckhand-key': (JSON.parse(text) as { key: string }).key }
+}
+
+/** Reads the stream until a message is as wanted. */
+async function follow(session: Headers, isWanted: (message: PageMessage) => boolean): Promise<readonly PageMessage[]> {
+  const stop = new AbortController()
+  const { body } = await fetch(`${page.address}/live`, { headers: session, signal: stop.signal })
+  const messages: PageMessage[] = []
+  let rest = ''
+  try {
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+      rest += Buffer.from(chunk).toString('utf8')
+      const lines = rest.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        messages.push(JSON.parse(line) as PageMessage)
+        if (isWanted(messages.at(-1)!)) return messages
+      }
+    }
+  } finally {
+    stop.abort()
+  }
+  throw new Error('The stream ended')
+}
+
+describe('signing in', () => {
+  test('a link is worth a cookie once, and no address has the token afterwards', async () => {
+    const link = page.link()
+    const first = await call(link)
+    assert.equal(first.status, 303)
+    assert.equal(first.headers.location, '/')
+    const cookie = String(first.headers['set-cookie'])
+    assert.match(cookie, /^deckhand-node-1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    const second = await call(link)
+    assert.deepEqual([second.status, second.headers['set-cookie']], [403, undefined])
+    assert.match(second.text, /used already, or is too old\. Run "deckhand page"/)
+  })
+
+  test('a link that is too old, changed or of another key opens nothing', async () => {
+    const now = Date.now()
+    const good = issueLinkToken('a key for tests', 'reader', now)
+    const tokens = [
+      '',
+      'admin',
+      issueLinkToken('another key', 'admin', now),
+      issueLinkToken('a key for tests', 'admin', now - 15 * 60_000),
+      good.replace('reader', 'admin'),
+      `${good}.x`,
+    ]
+    for (const token of tokens)
+      assert.equal((await call(`/sign-in?token=${encodeURIComponent(token)}`)).status, 403, token)
+    assert.equal((await call(`/sign-in?token=${good}`)).status, 303)
+  })
+
+  test('needs both halves: the cookie, and the key that is given out once', async () => {
+    const session = await signIn()
+    assert.equal((await call('/session', session)).status, 200)
+    assert.equal((await call('/session', { cookie: session.cookie })).status, 401)
+    assert.equal((await call('/session', { 'x-deckhand-key': session['x-deckhand-key'] })).status, 401)
+    assert.equal((await call('/session', { cookie: session.cookie, ...ownOrigin() }, 'POST')).status, 401)
+    const other = await signIn()
+    assert.equal((await call('/session', { ...session, 'x-deckhand-key': other['x-deckhand-key'] })).status, 401)
+  })
+
+  test('without a session nothing of the node is readable', async () => {
+    for (const path of ['/live', '/api/v1/pods', '/agent/why?pod=a', '/apis', '/session'])
+      assert.equal((await call(path)).status, 401, path)
+  })
+
+  test('signing out ends the session', async () => {
+    const session = await signIn()
+    assert.equal((await call('/session', { ...session, ...ownOrigin() }, 'DELETE')).status, 200)
+    assert.equal((await call('/api/v1/pods', session)).status, 401)
+  })
+})
+
+describe('requests of others', () => {
+  test('a name that leads here is not answered (DNS rebinding), a tunnel is', async () => {
+    const session = await signIn()
+    for (const host of ['evil.example', 'localhost.evil.example:6080', '127.0.0.1.evil.example', '10.0.0.1:6080'])
+      assert.equal((await call('/session', { ...session, host })).status, 403, host)
+    for (const host of ['127.0.0.1:9999', 'localhost:8080', '[::1]:6080'])
+      assert.equal((await call('/session', { ...session, host })).status, 200, host)
+  })
+
+  test('another origin gets nothing, nor does another site', async () => {
+    const session = await signIn()
+    for (const origin of ['http://evil.example', 'null', 'http://127.0.0.1:1', page.address.replace('http', 'https')])
+      assert.equal((await call('/session', { ...session, origin })).status, 403, origin)
+    for (const site of ['cross-site', 'same-site'])
+      assert.equal((await call('/session', { ...session, 'sec-fetch-site': site })).status, 403, site)
+    assert.equal((await call('/session', { ...session, 'sec-fetch-site': 'same-origin' })).status, 200)
+  })
+
+  test('what changes something needs an origin, and nothing but the session is changed', async () => {
+    const session = await signIn()
+    assert.equal((await call('/session', session, 'DELETE')).status, 403)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      assert.equal(
+        (await call('/api/v1/namespaces/default/pods/a', { ...session, ...ownOrigin() }, method)).status,
+        405,
+      )
+  })
+
+  test('every answer has a strict policy, and is not to be guessed at', async () => {
+    const session = await signIn()
+    for (const path of ['/', '/session', '/api/v1/pods', '/sign-in', '/nothing', '/assets/x.js']) {
+      const { headers } = await call(path, session)
+      assert.match(String(headers['content-security-policy']), /^default-src 'none';/, path)
+      assert.doesNotMatch(String(headers['content-security-policy']), /unsafe/, path)
+      assert.equal(headers['x-content-type-options'], 'nosniff', path)
+      assert.equal(headers['access-control-allow-origin'], undefined, path)
+    }
+  })
+
+  test('a page that is not built is said to be so', async () => {
+    const { status, text } = await call('/')
+    assert.deepEqual([status, text], [503, 'The page is not built: run "npm run build" in the checkout.\n'])
+  })
+})
+
+describe('the API behind the page', () => {
+  test('answers with the rights of the session: a reader sees no secrets', async () => {
+    const [admin, reader] = [await signIn(), await signIn('reader')]
+    assert.equal((await call('/api/v1/secrets', admin)).status, 200)
+    const refused = await call('/api/v1/secrets', reader)
+    assert.equal(refused.status, 403)
+    assert.match(refused.text, /User \\"reader\\" cannot list resource \\"secrets\\"/)
+    assert.equal((await call('/api/v1/pods', reader)).status, 200)
+    assert.match((await call('/session', reader)).text, /"user":"reader","isReader":true/)
+  })
+
+  test('passes nothing on to pods or nodes, however the path is written', async () => {
+    const session = await signIn()
+    const paths = [
+      '/api/v1/namespaces/default/pods/web/proxy/',
+      '/api/v1/namespaces/default/pods/web:80/proxy',
+      '/api/v1/nodes/node-1/proxy/why',
+      '/api/v1/nodes/node-1/%70roxy/why',
+      '/api/v1/../v1/nodes/node-1/proxy/why',
+    ]
+    for (const path of paths) assert.ok([400, 403].includes((await call(path, session)).status), path)
+  })
+
+  test('data is only data: its type is ours, and it may do nothing', async () => {
+    const { headers } = await call('/api/v1/pods', await signIn())
+    assert.equal(headers['content-type'], 'application/json')
+    assert.match(String(headers['content-security-policy']), /sandbox/)
+    assert.equal(headers['cache-control'], 'no-store')
+  })
+})
+
+describe('the stream', () => {
+  test('brings the node, pods and events, then what changes, with sentences and samples of the agent', async () => {
+    const { api, agent } = page
+    const pod = { metadata: { name: 'web' }, spec: { containers: [{ name: 'main', image: 'a' }] } }
+    const made = await api.call(api.admin, 'POST', '/api/v1/namespaces/default/pods', pod)
+    assert.equal(made.status, 201)
+    const { uid } = made.body['metadata'] as { uid: string }
+    agent.pods = [{ uid, why: 'Runs and is ready' }]
+    agent.manifests = [{ file: 'bad.yaml', line: 3, reason: 'no kind' }]
+    agent.summary = {
+      node: { cpu: { usageNanoCores: 5e8 } },
+      pods: [{ podRef: { uid }, memory: { workingSetBytes: 7 } }],
+    }
+    const seen = await follow(await signIn(), ({ kind }) => kind === 'sample')
+    const find = (kind: PageMessage['kind']) => seen.findLast((message) => message.kind === kind)
+    const pods = find('pods')
+    assert.ok(pods?.kind === 'pods')
+    assert.deepEqual(
+      pods.rows.map(({ name, status, containers }) => [name, status, containers]),
+      [['web', 'Pending', 1]],
+    )
+    assert.deepEqual(find('why'), { kind: 'why', sentences: { [uid]: 'Runs and is ready' } })
+    assert.deepEqual(find('refused'), { kind: 'refused', files: agent.manifests })
+    const sample = find('sample')
+    assert.ok(sample?.kind === 'sample')
+    assert.deepEqual([sample.node.cpu, sample.pods], [0.5, { [uid]: [null, 7] }])
+    await api.call(api.admin, 'DELETE', '/api/v1/namespaces/default/pods/web?gracePeriodSeconds=0')
+  })
+
+  test('ends with its last reader: the agent is asked no more', async () => {
+    const session = await signIn()
+    await follow(session, ({ kind }) => kind === 'sample')
+    await sleep(100)
+    const asked = page.agent.asked.length
+    await sleep(1500)
+    assert.equal(page.agent.asked.length, asked)
+    // The next one gets what the last hour had.
+    const again = await follow(session, ({ kind }) => kind === 'history')
+    const history = again.find(({ kind }) => kind === 'history')
+    assert.ok(history?.kind === 'history' && history.node.length > 0)
+  })
+
+  test('goes on for the others when one leaves', async () => {
+    const [first, second] = [await signIn(), await signIn()]
+    const { api } = page
+    const stop = new AbortController()
+    const { body } = await fetch(`${page.address}/live`, { headers: first, signal: stop.signal })
+    await body?.getReader().read()
+    const pod = { metadata: { name: 'late' }, spec: { containers: [{ name: 'main', image: 'a' }] } }
+    let isMade = false
+    await follow(second, (message) => {
+      if (message.kind === 'pods' && !isMade) {
+        isMade = true
+        stop.abort()
+        void sleep(50).then(() => api.call(api.admin, 'POST', '/api/v1/namespaces/default/pods', pod))
+      }
+      return message.kind === 'pod' && message.row.name === 'late'
+    })
+  })
+
+  test('ends with the session', async () => {
+    const session = await signIn()
+    const stop = new AbortController()
+    const { body } = await fetch(`${page.address}/live`, { headers: session, signal: stop.signal })
+    const ended = (async () => {
+      for await (const _ of (body ?? []) as AsyncIterable<Uint8Array>);
+      return 'ended'
+    })()
+    await call('/session', { ...session, ...ownOrigin() }, 'DELETE')
+    assert.equal(await ended, 'ended')
+  })
+})

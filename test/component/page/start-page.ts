@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../../src/base/async/clock.ts'
+import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
+import { TaskGroup } from '../../../src/base/async/task-group.ts'
+import { issueLinkToken } from '../../../src/page/server/link-tokens.ts'
+import type { PageIdentity } from '../../../src/page/server/link-tokens.ts'
+import { runPageServer } from '../../../src/page/server/run-page-server.ts'
+import { openConnection } from '../../../src/standalone/node/open-client.ts'
+import { buildPage } from '../../../tools/build-page.ts'
+import { startApiServer } from '../api-server/start-secured-api.ts'
+import type { SecuredApi } from '../api-server/start-secured-api.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const KEY = 'a key for tests'
+
+/** What the agent of the node says. */
+export interface FakeAgent {
+  pods: readonly { readonly uid: string; readonly why: string; readonly steps?: readonly object[] }[]
+  manifests: readonly object[]
+  summary: object
+  /** The paths that it was asked for. */
+  readonly asked: string[]
+}
+
+/** A page over a whole API on loopback, with an agent that says what the test wants. */
+export class TestPage implements AsyncDisposable {
+  readonly api: SecuredApi
+  readonly agent: FakeAgent
+  readonly #folder: string
+  #stop: (() => Promise<void>) | undefined
+  #port = 0
+
+  private constructor(folder: string, api: SecuredApi) {
+    this.#folder = folder
+    this.api = api
+    this.agent = { pods: [], manifests: [], summary: {}, asked: [] }
+  }
+
+  /** Without the built page where none is asked for. */
+  static async start(options: { readonly isBuilt?: boolean } = {}): Promise<TestPage> {
+    const folder = mkdtempSync(join(tmpdir(), 'deckhand-page-'))
+    if (options.isBuilt === true) await buildPage(root, join(folder, 'page'))
+    const page = new TestPage(folder, await startApiServer(folder))
+    await page.serve()
+    return page
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  link(identity: PageIdentity = 'admin'): string {
+    return `${this.address}/sign-in?token=${issueLinkToken(KEY, identity, Date.now())}`
+  }
+
+  async serve(): Promise<void> {
+    const stopping = new AbortController()
+    const connections = new TaskGroup(stopping.signal)
+    const listening = Promise.withResolvers<number>()
+    const { agent } = this
+    const served = runPageServer(
+      {
+        port: this.#port,
+        key: KEY,
+        assets: join(this.#folder, 'page'),
+        nodeName: 'node-1',
+        version: '0.0.0',
+        agent: {
+          ask: (path) => {
+            agent.asked.push(path)
+            if (path.startsWith('/stats')) return Promise.resolve(agent.summary)
+            return Promise.resolve({ pods: agent.pods, manifests: agent.manifests })
+          },
+          readProblems: () => Promise.resolve([]),
+        },
+        connect: (identity) => openConnection(Math.random, join(this.#folder, `${identity}.kubeconfig`), connections),
+        clock: systemClock,
+        random: Math.random,
+        log: silentLogger,
+        onListening: listening.resolve,
+      },
+      stopping.signal,
+    )
+    served.catch(listening.reject)
+    this.#port = await listening.promise
+    this.#stop = async () => {
+      stopping.abort(new Error('The test ends'))
+      await served.catch(() => {})
+      await connections[Symbol.asyncDispose]().catch(() => {})
+    }
+  }
+
+  /** Ends the page's server; its port is the same when it is served again. */
+  async stop(): Promise<void> {
+    await this.#stop?.()
+    this.#stop = undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    await this.api.stop()
+    rmSync(this.#folder, { recursive: true })
+  }
+}
