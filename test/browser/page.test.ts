@@ -174,12 +174,10 @@ describe('the page in a browser', () => {
     await tab.close()
   })
 
-  test('says that the connection is lost, and goes on by itself', async () => {
+  test('says that the connection is lost, tries again by itself, and asks a new server for a new session', async () => {
     const { tab } = await browser.open()
     await tab.goto(page.address)
     await tab.getByText('live', { exact: true }).waitFor()
-    await tab.context().setOffline(true)
-    await tab.context().setOffline(false)
     await page.stop()
     await tab.getByText('connection lost, trying again…').waitFor()
     // Sessions end with the server.
