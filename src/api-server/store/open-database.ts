@@ -68,7 +68,9 @@ function prepare(database: DatabaseSync, path: string): void {
   if (check.quick_check !== 'ok') throw new CorruptDatabaseError(`Cannot use "${path}": ${check.quick_check}`)
   const { user_version: layout } = database.prepare('PRAGMA user_version').get() as { user_version: number }
   if (layout > LAYOUT) {
-    throw new StoreOpenError(`Cannot open "${path}": it has layout ${layout}, expected at most ${LAYOUT}`)
+    throw new StoreOpenError(
+      `Cannot open "${path}": it has layout ${layout}, expected at most ${LAYOUT}: a newer release made it`,
+    )
   }
   database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}; COMMIT`)
 }
