@@ -95,15 +95,16 @@ export const cgroupsSuite: VmSuite = {
     {
       name: 'every value of the node, the classes, the pods and the containers is the Go kubelet’s',
       run: async ({ agent }) => {
-        const [memory = 0, most = 0, threads = 0, tasks = 0] = (
+        // Not multiplied there: the awk of Debian 12 rounds large numbers.
+        const [kibibytes = 0, most = 0, threads = 0, tasks = 0] = (
           await agent.guest.run(
-            `awk '/MemTotal/ { print $2 * 1024 }' /proc/meminfo; cat /proc/sys/kernel/pid_max /proc/sys/kernel/threads-max; systemctl show -P DefaultTasksMax`,
+            `awk '/MemTotal/ { print $2 }' /proc/meminfo; cat /proc/sys/kernel/pid_max /proc/sys/kernel/threads-max; systemctl show -P DefaultTasksMax`,
           )
         )
           .split('\n')
           .map(Number)
         const allocatable = {
-          'memory.max': String(memory - RESERVED_MEBIBYTES * 1024 ** 2),
+          'memory.max': String(kibibytes * 1024 - RESERVED_MEBIBYTES * 1024 ** 2),
           'pids.max': String(Math.min(most, threads) - RESERVED_PIDS),
         }
         const expected = Object.entries(expectedCgroups).map(([name, values]) => [
