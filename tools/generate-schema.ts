@@ -62,6 +62,7 @@ const API_ROOTS = [
   'resource.v1.ResourceSlice',
   'storage.v1.CSIDriver',
   'storage.v1.CSINode',
+  'storage.v1.StorageClass',
   'storage.v1.VolumeAttachment',
   'certificates.v1.CertificateSigningRequest',
   'authentication.v1.TokenRequest',

@@ -24,8 +24,8 @@ const UP_OPTIONS = `${STATE}
   --kubelet PATH          run this kubelet as the agent; without it our own
   --without PART,...      leave parts out: deployments (with their replica sets), daemonsets,
                           statefulsets, jobs (with cron jobs), budgets (of disruptions), services, dns,
-                          policies (of the network). Their objects are refused then, and those that are there
-                          stay as they are
+                          policies (of the network), storage (folders as volumes of claims). Their objects are
+                          refused then, and those that are there stay as they are
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --address ADDRESS       serve the Kubernetes API and the agent on this address of the machine for other
                           machines, with certificates for it and never without a credential; the API
@@ -160,7 +160,7 @@ ${STATE}
     usage: 'deckhand reset --yes [options]',
     summary: 'stop everything and begin again with an empty API; images, manifests and settings stay',
     details: `Removes all objects, the keys of the API (so all kubeconfig files get new credentials), the data of pods
-and the logs. "down --purge" removes the rest too.
+and of the volumes that were made for claims (<state>/volumes), and the logs. "down --purge" removes the rest too.
 
 Options:
 ${STATE}

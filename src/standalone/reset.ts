@@ -22,7 +22,7 @@ export async function runReset(deps: DownDeps, options: ResetOptions, signal: Ab
     return
   }
   if (!options.yes) {
-    const loss = `it ends all pods and removes all objects of the API, its keys, the data of pods and the logs in ${layout.state}`
+    const loss = `it ends all pods and removes all objects of the API, its keys, the data of pods and of volumes that were made for claims, and the logs in ${layout.state}`
     throw new NodeError(
       `Cannot reset without --yes: ${loss}; images, manifests and settings stay`,
       exitCodes.wrongArguments,

@@ -92,6 +92,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     nodeName,
     without,
     logFile: layout.controllersLog,
+    volumes: layout.volumes,
     ...network,
   }
   group.run('controllers', (s) => deps.runControllers(controllers, s))

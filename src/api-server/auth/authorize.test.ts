@@ -230,6 +230,7 @@ const READABLE = [
     'statefulsets.apps',
     'statefulsets.apps/scale',
     'statefulsets.apps/status',
+    'storageclasses.storage.k8s.io',
     'volumeattachments.storage.k8s.io',
   ].map((resource) => `${resource}: get list watch`),
   'nodes.metrics.k8s.io: get list',

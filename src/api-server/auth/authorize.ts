@@ -95,7 +95,11 @@ export const READERS_RULES: readonly ResourceRule[] = [
     resources: ['deviceclasses', 'resourceclaims', 'resourceclaims/status', 'resourceclaimtemplates', 'resourceslices'],
   },
   { verbs: READ, group: 'scheduling.k8s.io', resources: ['priorityclasses'] },
-  { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers', 'csinodes', 'volumeattachments'] },
+  {
+    verbs: READ,
+    group: 'storage.k8s.io',
+    resources: ['csidrivers', 'csinodes', 'storageclasses', 'volumeattachments'],
+  },
 ]
 
 /** Whether a user may do something: by a fixed role, or by what is bound to it. What neither allows is not allowed. */

@@ -19,7 +19,7 @@ import {
   networkPolicyColumns,
   serviceColumns,
 } from './columns/service-columns.ts'
-import { persistentVolumeClaimColumns, persistentVolumeColumns } from './columns/volume-columns.ts'
+import { persistentVolumeClaimColumns, persistentVolumeColumns, storageClassColumns } from './columns/volume-columns.ts'
 import * as workloadColumns from './columns/workload-columns.ts'
 import type { Resource, SubresourcePath } from './resource.ts'
 import { approval, certificateSigningRequestRules, trustBundleRules } from './rules/certificate-rules.ts'
@@ -37,6 +37,7 @@ import { binding, ephemeralContainers, eviction } from './rules/pods/pod-subreso
 import { endpointSliceRules } from './rules/services/endpoint-slice-rules.ts'
 import { endpointsRules } from './rules/services/endpoints-rules.ts'
 import { serviceRules } from './rules/services/service-rules.ts'
+import { storageClassRules } from './rules/storage-class-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
 import { cronJobRules } from './rules/workloads/cron-job-rules.ts'
 import { daemonSetRules } from './rules/workloads/daemon-set-rules.ts'
@@ -325,6 +326,13 @@ const others: readonly Resource[] = [
     answersDeleted: true,
     columns: columns.csiNodeColumns,
     rules: csiNodeRules,
+  }),
+  define('storageclasses.storage.k8s.io', {
+    kind: 'StorageClass',
+    answersDeleted: true,
+    shortNames: ['sc'],
+    columns: storageClassColumns,
+    rules: storageClassRules,
   }),
   define('volumeattachments.storage.k8s.io', {
     kind: 'VolumeAttachment',

@@ -48,6 +48,7 @@ interface StoredTypes {
   readonly 'resourceclaimtemplates.resource.k8s.io': groups.ResourceClaimTemplate
   readonly 'resourceslices.resource.k8s.io': groups.ResourceSlice
   readonly 'runtimeclasses.node.k8s.io': groups.RuntimeClass
+  readonly 'storageclasses.storage.k8s.io': groups.StorageClass
   readonly 'statefulsets.apps': groups.StatefulSet
   readonly 'volumeattachments.storage.k8s.io': groups.VolumeAttachment
 }

@@ -1,4 +1,5 @@
-import type { PriorityClass } from '../../model/generated/api-groups.ts'
+import type { PriorityClass, StorageClass } from '../../model/generated/api-groups.ts'
+import { DEFAULT_CLASS } from '../../model/storage/storage-classes.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
 import { createDefaultRoles } from '../rbac/create-default-roles.ts'
@@ -12,8 +13,14 @@ import { settleChanges } from './settle-changes.ts'
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 
+/** The storage class that a node has from its start. */
+export interface BaseClass {
+  readonly name: string
+  readonly provisioner: string
+}
+
 /** Makes what every cluster has from its start, where it is missing. */
-export async function createBaseObjects(store: ApiStore, info: ChangeInfo): Promise<void> {
+export async function createBaseObjects(store: ApiStore, info: ChangeInfo, baseClass?: BaseClass): Promise<void> {
   await store.write((transaction) => {
     const changes = new ChangeSet(transaction, info)
     for (const name of NAMESPACES)
@@ -23,10 +30,24 @@ export async function createBaseObjects(store: ApiStore, info: ChangeInfo): Prom
       const object: ObjectOf<PriorityClass> = { kind: 'PriorityClass', apiVersion, metadata: { name }, value }
       create(changes, 'scheduling.k8s.io', 'priorityclasses', object)
     }
+    if (baseClass !== undefined) create(changes, 'storage.k8s.io', 'storageclasses', toClass(baseClass))
     renewApiService(changes)
     createDefaultRoles(changes)
     settleChanges(changes)
   })
+}
+
+/** A folder is where its pod is, so it is made when the pod has a node; it has no size, so it can be said to be larger. */
+function toClass({ name, provisioner }: BaseClass): ObjectOf<StorageClass> {
+  return {
+    kind: 'StorageClass',
+    apiVersion: 'storage.k8s.io/v1',
+    metadata: { name, annotations: { [DEFAULT_CLASS]: 'true' } },
+    provisioner,
+    reclaimPolicy: 'Delete',
+    volumeBindingMode: 'WaitForFirstConsumer',
+    allowVolumeExpansion: true,
+  }
 }
 
 function create(changes: ChangeSet, group: string, plural: string, object: ApiObject): void {

@@ -1,14 +1,18 @@
-import type { PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
-import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '../kinds/rules/volume-rules.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import { claimNameOf, claimNamesOf } from '../../model/storage/claims-of-pod.ts'
+import { computeVolumeBinding } from '../../model/storage/compute-volume-binding.ts'
+import { classNameOf, findDefaultClass, SELECTED_NODE, waitsForConsumer } from '../../model/storage/storage-classes.ts'
+import { CLAIM_PROTECTION, VOLUME_PROTECTION, withClass } from '../kinds/rules/volume-rules.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { StoreKey, ObjectOf } from '../store/api-object.ts'
 import { isChangeOf, removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
-import { computeVolumeBinding } from './compute-volume-binding.ts'
 
 const VOLUMES = 'persistentvolumes'
 const CLAIMS = 'persistentvolumeclaims'
-const ENDED = ['Succeeded', 'Failed']
+const CLASSES = 'storageclasses.storage.k8s.io'
+const BOUND_BY_CONTROLLER = { 'pv.kubernetes.io/bound-by-controller': 'yes' }
+const BIND_COMPLETED = { 'pv.kubernetes.io/bind-completed': 'yes' }
 
 type Volumes = typeof VOLUMES
 type Claims = typeof CLAIMS
@@ -18,13 +22,14 @@ export function followVolumes(changes: ChangeSet, change: Change): void {
   if (isChangeOf(change, 'pods')) followPod(changes, change)
   else if (isChangeOf(change, CLAIMS)) followClaim(changes, change)
   else if (isChangeOf(change, VOLUMES)) followVolume(changes, change)
+  else if (isChangeOf(change, CLASSES) && change.after !== undefined) fillClass(changes)
 }
 
 function followPod(changes: ChangeSet, { before, after }: Change<'pods'>): void {
-  const ended = after === undefined || isEnded(after) ? (after ?? before) : undefined
-  if (ended === undefined) return
-  for (const name of claimNames(ended)) {
-    releaseClaim(changes, { resource: CLAIMS, namespace: ended.metadata.namespace ?? '', name })
+  const gone = after === undefined || isShutDown(after) ? (after ?? before) : undefined
+  if (gone === undefined) return
+  for (const name of claimNamesOf(gone)) {
+    releaseClaim(changes, { resource: CLAIMS, namespace: gone.metadata.namespace ?? '', name })
   }
 }
 
@@ -36,52 +41,108 @@ function followClaim(changes: ChangeSet, { key, before, after }: Change<Claims>)
   }
   const name = before?.spec?.volumeName ?? ''
   const volume = changes.objects.get({ resource: VOLUMES, namespace: '', name })
-  // Nothing here can empty a volume, so it is kept as it is, whatever its policy, until a user deletes it.
-  if (volume?.status?.phase === 'Bound') setPhase(changes, VOLUMES, volume, 'Released')
+  // What becomes of its data is up to the one who made it; otherwise it is kept as it is until a user deletes it.
+  if (volume?.status?.phase === 'Bound' && volume.spec?.claimRef?.uid === before?.metadata.uid)
+    setPhase(changes, VOLUMES, volume, 'Released')
 }
 
 function followVolume(changes: ChangeSet, { key, before, after }: Change<Volumes>): void {
   if (after === undefined) {
     const { namespace = '', name = '' } = before?.spec?.claimRef ?? {}
     const claim = changes.objects.get({ resource: CLAIMS, namespace, name })
-    if (claim?.status?.phase === 'Bound') setPhase(changes, CLAIMS, claim, 'Lost')
+    if (claim?.status?.phase === 'Bound' && claim.spec?.volumeName === key.name)
+      setPhase(changes, CLAIMS, claim, 'Lost')
     return
   }
-  if (after.status?.phase === 'Pending') setPhase(changes, VOLUMES, after, 'Available')
+  if (restoreReference(changes, after)) return
+  const phase = computePhase(changes, after)
+  if (phase !== after.status?.phase) return setPhase(changes, VOLUMES, after, phase)
   for (const claim of changes.objects.list(CLAIMS)) bindClaim(changes, claim)
   releaseVolume(changes, key)
 }
 
-function bindClaim(changes: ChangeSet, claim: ObjectOf<PersistentVolumeClaim>): void {
-  if (claim.status?.phase !== 'Pending' || claim.metadata.deletionTimestamp !== undefined) return
-  const volume = computeVolumeBinding(claim, changes.objects.list(VOLUMES))
-  if (volume === undefined) return
-  const { namespace, name, uid, resourceVersion } = claim.metadata
-  const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion }
-  const bound = { 'pv.kubernetes.io/bound-by-controller': 'yes' }
+/** A volume that lost its claim, while the claim has it, gets it back. */
+function restoreReference(changes: ChangeSet, volume: ObjectOf<PersistentVolume>): boolean {
+  if (volume.spec?.claimRef?.uid) return false
+  const { name } = volume.metadata
+  const claim = changes.objects
+    .list(CLAIMS)
+    .find(({ spec, status }) => spec?.volumeName === name && status?.phase === 'Bound')
+  if (claim === undefined) return false
   changes.put(keyOf(VOLUMES, volume), {
     ...volume,
-    metadata: { ...volume.metadata, annotations: { ...volume.metadata.annotations, ...bound } },
-    spec: { ...volume.spec, claimRef },
+    spec: { ...volume.spec, claimRef: referenceTo(claim) },
     status: { ...volume.status, phase: 'Bound' },
   })
-  const annotations = { ...claim.metadata.annotations, ...bound, 'pv.kubernetes.io/bind-completed': 'yes' }
+  return true
+}
+
+/** Of a volume that no claim was bound to just now: whether it is free, or was used. */
+function computePhase(changes: ChangeSet, { spec, status }: ObjectOf<PersistentVolume>): string {
+  const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
+  if (!uid) return 'Available'
+  const phase = status?.phase ?? 'Pending'
+  const claim = changes.objects.get({ resource: CLAIMS, namespace, name })
+  if (claim?.metadata.uid === uid) return phase === 'Pending' ? 'Available' : phase
+  return phase === 'Failed' ? phase : 'Released'
+}
+
+function referenceTo({ metadata }: ObjectOf<PersistentVolumeClaim>) {
+  const { namespace, name, uid, resourceVersion } = metadata
+  return { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion }
+}
+
+/** Claims that came before the default class get it, as long as they have no volume. */
+function fillClass(changes: ChangeSet): void {
+  const name = findDefaultClass(changes.objects.list(CLASSES))
+  for (const claim of changes.objects.list(CLAIMS)) {
+    if (claim.status?.phase !== 'Pending' || claim.spec?.volumeName) continue
+    const filled = withClass(claim, name)
+    if (filled !== claim) changes.put(keyOf(CLAIMS, claim), filled)
+  }
+}
+
+function bindClaim(changes: ChangeSet, claim: ObjectOf<PersistentVolumeClaim>): void {
+  if (claim.status?.phase !== 'Pending' || claim.metadata.deletionTimestamp !== undefined) return
+  const storageClass = changes.objects.get({ resource: CLASSES, namespace: '', name: classNameOf(claim) ?? '' })
+  const isDelayed = waitsForConsumer(storageClass) && claim.metadata.annotations?.[SELECTED_NODE] === undefined
+  const volume = computeVolumeBinding(claim, changes.objects.list(VOLUMES), isDelayed)
+  if (volume === undefined) return
+  // Who named the other, a user or a provisioner, chose it; otherwise we did.
+  const isNamed = volume.spec?.claimRef !== undefined
+  const isChosen = !claim.spec?.volumeName
+  changes.put(keyOf(VOLUMES, volume), {
+    ...volume,
+    metadata: isNamed ? volume.metadata : withAnnotations(volume, BOUND_BY_CONTROLLER),
+    spec: { ...volume.spec, claimRef: referenceTo(claim) },
+    status: { ...volume.status, phase: 'Bound' },
+  })
   changes.put(keyOf(CLAIMS, claim), {
     ...claim,
-    metadata: { ...claim.metadata, annotations },
+    metadata: withAnnotations(claim, { ...(isChosen && BOUND_BY_CONTROLLER), ...BIND_COMPLETED }),
     spec: { ...claim.spec, volumeName: volume.metadata.name },
     status: { phase: 'Bound', accessModes: volume.spec?.accessModes, capacity: volume.spec?.capacity },
   })
 }
 
-/** A deleted claim is removed when no pod that may still run uses it. */
+function withAnnotations({ metadata }: ObjectOf<PersistentVolumeClaim>, added: Readonly<Record<string, string>>) {
+  return { ...metadata, annotations: { ...metadata.annotations, ...added } }
+}
+
+/** A deleted claim is removed when no pod on a node uses it. One that has ended still does, until it is deleted. */
 function releaseClaim(changes: ChangeSet, key: StoreKey<Claims>): void {
   const claim = changes.objects.get(key)
   if (claim?.metadata.deletionTimestamp === undefined) return
-  const isUsed = changes.objects
-    .list('pods', key.namespace)
-    .some((pod) => !isEnded(pod) && claimNames(pod).includes(key.name))
+  const isUsed = changes.objects.list('pods', key.namespace).some((pod) => usesClaim(pod, key.name))
   if (!isUsed) removeFinalizer(changes, key, CLAIM_PROTECTION)
+}
+
+/** No agent starts a pod whose claim is being deleted, so a pod without a node holds none. */
+function usesClaim(pod: ObjectOf<Pod>, name: string): boolean {
+  if (!pod.spec?.nodeName) return false
+  return (pod.spec.volumes ?? []).some(
+    (volume) => claimNameOf(pod, volume) === name && (volume.ephemeral === undefined || !isShutDown(pod)),
+  )
 }
 
 /** A deleted volume is removed when it is not bound. */
@@ -104,13 +165,7 @@ function keyOf<R extends string>(resource: R, { metadata }: ObjectIn<R>): StoreK
   return { resource, namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
 }
 
-function isEnded({ status }: Pod): boolean {
-  return ENDED.includes(status?.phase ?? '')
-}
-
-function claimNames({ metadata, spec }: ObjectOf<Pod>): readonly string[] {
-  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-    if (persistentVolumeClaim !== undefined) return [persistentVolumeClaim.claimName]
-    return ephemeral === undefined ? [] : [`${metadata.name}-${name}`]
-  })
+/** Its agent is done with it; it only waits for its finalizers. */
+function isShutDown({ metadata }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0
 }

@@ -13,8 +13,17 @@ import type {
   PodDisruptionBudget,
   ReplicaSet,
   StatefulSet,
+  StorageClass,
 } from '../../model/generated/api-groups.ts'
-import type { Endpoints, Namespace, Node, PersistentVolumeClaim, Pod, Service } from '../../model/generated/core-v1.ts'
+import type {
+  Endpoints,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from '../../model/generated/core-v1.ts'
 import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
@@ -38,6 +47,10 @@ import { createServiceProxy } from '../service-proxy/service-proxy.ts'
 import type { ServiceProxyOptions } from '../service-proxy/service-proxy.ts'
 import { createReplicaSetController } from '../replica-sets/replica-set-controller.ts'
 import { createStatefulSetController } from '../stateful-sets/stateful-set-controller.ts'
+import { createClaimController } from '../storage/claim-controller.ts'
+import { createEphemeralClaimController } from '../storage/ephemeral-claim-controller.ts'
+import type { VolumeFolders } from '../storage/volume-folders.ts'
+import { createVolumeController } from '../storage/volume-controller.ts'
 
 /** The parts that can be switched off, and the controllers of each. */
 const parts: Readonly<Record<string, readonly ((deps: ControllerDeps) => Controller)[]>> = {
@@ -60,6 +73,8 @@ export interface ControllersDeps {
   readonly proxy?: Omit<ServiceProxyOptions, 'nodeName'> | undefined
   /** How network policies are enforced, or why they are not. */
   readonly policies?: PolicyOptions | { readonly refusal: string } | undefined
+  /** Where the data of volumes are; none are made when absent. */
+  readonly folders?: VolumeFolders | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly newUid: () => string
@@ -99,7 +114,14 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
   const controllers = Object.entries(parts)
     .filter(([part]) => !deps.without.includes(part))
     .flatMap(([, create]) => create.map((each) => each(shared)))
-  const { proxy, dns, nodeName } = deps
+  const { proxy, dns, folders, nodeName } = deps
+  if (folders !== undefined && !deps.without.includes('storage')) {
+    const volumes = open<PersistentVolume>('v1', 'PersistentVolume', 'persistentvolumes')
+    const storageClasses = open<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses')
+    const storage = { ...shared, nodeName, volumes, storageClasses, folders }
+    controllers.push(createClaimController(storage), createVolumeController(storage))
+    controllers.push(createEphemeralClaimController(shared))
+  }
   const namespaces = open<Namespace>('v1', 'Namespace', 'namespaces')
   if (dns !== undefined && !deps.without.includes('dns'))
     controllers.push(createDnsController({ ...shared, namespaces }, { ...dns, random }))

@@ -19,7 +19,9 @@ export function createObjectEvents(
 ): RecordEvent {
   return ({ metadata }, type, reason, message) => {
     const { namespace, name, uid, resourceVersion } = metadata
-    const involvedObject = { kind, apiVersion, namespace, name, uid, resourceVersion }
+    // What belongs to no namespace has its events in the default one.
+    const place = namespace === '' ? {} : { namespace }
+    const involvedObject = { kind, apiVersion, ...place, name, uid, resourceVersion }
     record({ involvedObject, type, reason, message, component })
   }
 }

@@ -6,8 +6,10 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { SELECTED_NODE } from '../../model/storage/storage-classes.ts'
 import { PREEMPTION_REASON, SCHEDULER_NAME } from './compute-schedule.ts'
 import type { Decision } from './compute-schedule.ts'
+import type { ClaimToBind } from './compute-volume-fit.ts'
 
 export interface DecisionDeps {
   readonly client: KubeClient
@@ -21,6 +23,10 @@ const LONGEST_NOTE = 1024
 /** Writes what was decided about a pod. What the pod says already is not written again. */
 export async function applyDecision(deps: DecisionDeps, decision: Decision, signal: AbortSignal): Promise<void> {
   if (decision.kind === 'bind') return await bind(deps, decision.pod, decision.nodeName, signal)
+  if (decision.kind === 'claim') {
+    for (const claim of decision.claims) await bindClaim(deps, claim, decision.nodeName, signal)
+    return
+  }
   for (const victim of decision.victims) await preempt(deps, victim, decision, signal)
   await reportWait(deps, decision, signal)
 }
@@ -36,6 +42,29 @@ async function bind({ client, events }: DecisionDeps, pod: Pod, nodeName: string
   await client.send({ method: 'POST', path: `${pathOf(pod)}/binding`, body }, signal)
   const message = `Successfully assigned ${podLogName(pod)} to ${nodeName}`
   events.record(pod, { type: 'Normal', reason: 'Scheduled', message })
+}
+
+/** Reserves the volume for the claim, or asks for one to be made on the node; the API and the provisioner do the rest. */
+async function bindClaim(
+  { client }: DecisionDeps,
+  { claim, volume }: ClaimToBind,
+  nodeName: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const contentType = 'application/merge-patch+json'
+  const { namespace, name, uid } = claim.metadata ?? {}
+  if (volume === undefined) {
+    if (claim.metadata?.annotations?.[SELECTED_NODE] === nodeName) return
+    const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`
+    const body = { metadata: { uid, annotations: { [SELECTED_NODE]: nodeName } } }
+    await client.send({ method: 'PATCH', path, contentType, body }, signal)
+    return
+  }
+  const { name: volumeName, uid: volumeUid, resourceVersion } = volume.metadata ?? {}
+  const claimRef = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid }
+  const annotations = { 'pv.kubernetes.io/bound-by-controller': 'yes' }
+  const body = { metadata: { uid: volumeUid, resourceVersion, annotations }, spec: { claimRef } }
+  await client.send({ method: 'PATCH', path: `/api/v1/persistentvolumes/${volumeName}`, contentType, body }, signal)
 }
 
 async function reportWait(

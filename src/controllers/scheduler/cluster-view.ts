@@ -1,3 +1,4 @@
+import type { StorageClass } from '../../model/generated/api-groups.ts'
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 
@@ -8,6 +9,7 @@ export interface ClusterView {
   readonly pods: readonly Pod[]
   readonly claims: readonly PersistentVolumeClaim[]
   readonly volumes: readonly PersistentVolume[]
+  readonly storageClasses: readonly StorageClass[]
   readonly namespaces: readonly Namespace[]
 }
 

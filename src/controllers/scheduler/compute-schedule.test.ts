@@ -16,7 +16,7 @@ const node: Node = {
   metadata: { name: 'node-1', labels: LABELS },
   status: { allocatable: { cpu: '2', memory: '1Gi', pods: '3', 'example.com/gpu': '1' }, conditions: [ready] },
 }
-const view: ClusterView = { node, pods: [], claims: [], volumes: [], namespaces: [] }
+const view: ClusterView = { node, pods: [], claims: [], volumes: [], storageClasses: [], namespaces: [] }
 
 function asking(requests: Record<string, string>, container: Partial<Container> = {}): Pick<PodSpec, 'containers'> {
   return { containers: [createContainer({ ...container, resources: { requests } })] }
@@ -43,11 +43,15 @@ function decide(overrides: Partial<ClusterView>): readonly Decision[] {
   return computeSchedule({ ...view, ...overrides })
 }
 
-/** "web bound", or the message that it waits with. */
+/** "web bound", the claims that get volumes first, or the message that it waits with. */
 function outcomes(overrides: Partial<ClusterView>): readonly string[] {
-  return decide(overrides).map((decision) =>
-    decision.kind === 'bind' ? `${decision.pod.metadata.name} bound` : decision.message,
-  )
+  return decide(overrides).map((decision) => {
+    const { name } = decision.pod.metadata
+    if (decision.kind === 'bind') return `${name} bound`
+    if (decision.kind === 'wait') return decision.message
+    const claims = decision.claims.map((each) => `${each.claim.metadata?.name}=${each.volume?.metadata?.name ?? 'new'}`)
+    return `${name} claims ${claims.join()}`
+  })
 }
 
 const port = (hostPort: number, more = {}) => ({
@@ -69,13 +73,26 @@ const claim = (spec = {}, metadata = {}) => ({
   spec: { volumeName: 'pv', ...spec },
   status: { phase: 'Bound' },
 })
-const volume = (values: string[]) => ({
+const volume = (values: string[], more = {}) => ({
   metadata: { name: 'pv' },
   spec: {
+    ...more,
     nodeAffinity: {
       required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'disk', operator: 'In', values }] }] },
     },
   },
+})
+
+const free = { storageClassName: 'late', capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] }
+/** A claim that gets its volume when a pod needs it. */
+const later = (provisioner = 'example.com/disks') => ({
+  storageClasses: [{ metadata: { name: 'late' }, provisioner, volumeBindingMode: 'WaitForFirstConsumer' }],
+  claims: [
+    {
+      ...claim({ volumeName: '', ...free, resources: { requests: { storage: '1Gi' } } }),
+      status: { phase: 'Pending' },
+    },
+  ],
 })
 
 const rows: readonly (readonly [what: string, expected: readonly string[], overrides: Partial<ClusterView>])[] = [
@@ -276,6 +293,45 @@ const rows: readonly (readonly [what: string, expected: readonly string[], overr
     { claims: [claim({ volumeName: '' })], pods: [pod('web', { spec: claimed })] },
   ],
   [
+    'claim that waits for a pod, and for which a volume is made',
+    ['web claims c=new'],
+    { ...later(), pods: [pod('web', { spec: claimed })] },
+  ],
+  [
+    'claim that waits for a pod, with a volume that is free',
+    ['web claims c=pv'],
+    { ...later(), volumes: [volume(['ssd'], free)], pods: [pod('web', { spec: claimed })] },
+  ],
+  [
+    'claim that waits for a pod, without a provisioner and with a volume elsewhere',
+    [`0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.${VAIN}`],
+    {
+      ...later('kubernetes.io/no-provisioner'),
+      volumes: [volume(['hdd'], free)],
+      pods: [pod('web', { spec: claimed })],
+    },
+  ],
+  [
+    'claim that waits, and a pod that does not fit: nothing is made',
+    [`0/1 nodes are available: 1 Insufficient cpu.${NONE}`],
+    {
+      ...later(),
+      pods: [
+        present('a', { spec: asking({ cpu: '2' }) }),
+        pod('web', { spec: { ...claimed, ...asking({ cpu: '1' }) } }),
+      ],
+    },
+  ],
+  [
+    'claim of another pod for an ephemeral volume',
+    [`0/1 nodes are available: PVC shop/web-v was not created for pod shop/web (pod is not owner).${VAIN}`],
+    {
+      claims: [claim({}, { name: 'web-v' })],
+      volumes: [volume(['ssd'])],
+      pods: [pod('web', { spec: { volumes: [{ name: 'v', ephemeral: {} }] } })],
+    },
+  ],
+  [
     'claim that is bound',
     ['web bound'],
     { claims: [claim()], volumes: [volume(['ssd'])], pods: [pod('web', { spec: claimed })] },
@@ -322,7 +378,7 @@ const rows: readonly (readonly [what: string, expected: readonly string[], overr
 /** What each decision is: bound, or the victims, and who is promised the node. */
 function preemptions(pods: readonly Pod[]): readonly string[] {
   return decide({ pods }).map((decision) =>
-    decision.kind === 'bind'
+    decision.kind !== 'wait'
       ? `${decision.pod.metadata.name} bound`
       : `${decision.pod.metadata.name}: ${decision.victims.map(({ metadata }) => metadata.name).join()} -> ${decision.nominatedNodeName ?? 'none'}`,
   )

@@ -2,12 +2,15 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { priorityOf } from './cluster-view.ts'
 import type { ClusterView, Place } from './cluster-view.ts'
 import { computeFit } from './compute-fit.ts'
-import { computeClaimProblem } from './compute-volume-fit.ts'
+import { computeClaimProblem, computeClaimsToBind } from './compute-volume-fit.ts'
+import type { ClaimToBind } from './compute-volume-fit.ts'
 import { computeVictims, formatReasons } from './compute-victims.ts'
 
 /** What becomes of a pod that has no node. */
 export type Decision =
   | { readonly kind: 'bind'; readonly pod: Pod; readonly nodeName: string }
+  /** The pod gets the node when its claims have their volumes, which are chosen or made for it now. */
+  | { readonly kind: 'claim'; readonly pod: Pod; readonly nodeName: string; readonly claims: readonly ClaimToBind[] }
   | {
       readonly kind: 'wait'
       readonly pod: Pod
@@ -40,7 +43,7 @@ export function computeSchedule(view: ClusterView): readonly Decision[] {
     const before = [...promised].filter((other) => priorityOf(other) >= priorityOf(pod))
     const place = { ...view, node, present: [...present, ...before] }
     const decision = decide(pod, place, leaving)
-    if (decision.kind === 'bind') present.push(pod)
+    if (decision.kind !== 'wait') present.push(pod)
     else if (decision.nominatedNodeName !== undefined) promised.add(pod)
     if (decision.kind === 'wait') for (const victim of decision.victims) leaving.add(victim)
     return decision
@@ -87,7 +90,10 @@ function decide(pod: Pod, place: Place, leaving: ReadonlySet<Pod>): Decision {
   const problem = computeClaimProblem(pod, place)
   if (problem !== undefined) return wait(pod, `0/1 nodes are available: ${problem}. ${NOT_HELPFUL}`)
   const unfit = computeFit(pod, place)
-  if (unfit === undefined) return { kind: 'bind', pod, nodeName }
+  if (unfit === undefined) {
+    const claims = computeClaimsToBind(pod, place)
+    return claims.length === 0 ? { kind: 'bind', pod, nodeName } : { kind: 'claim', pod, nodeName, claims }
+  }
   const why = formatReasons(unfit.reasons)
   if (pod.spec.preemptionPolicy === 'Never')
     return wait(pod, `${why} preemption: not eligible due to preemptionPolicy=Never.`)

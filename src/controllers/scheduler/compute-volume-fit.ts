@@ -1,63 +1,124 @@
-import type { PersistentVolumeClaim, Volume } from '../../model/generated/core-v1.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../../model/generated/core-v1.ts'
 import { matchesNodeSelector } from '../../model/pod/matching/matches-node-selector.ts'
 import type { Pod } from '../../model/pod/pod.ts'
+import { claimNameOf, claimNamesOf, isClaimOfPod } from '../../model/storage/claims-of-pod.ts'
+import { computeVolumeBinding } from '../../model/storage/compute-volume-binding.ts'
+import { classNameOf, NO_PROVISIONER, waitsForConsumer } from '../../model/storage/storage-classes.ts'
 import type { Place, Unfit } from './cluster-view.ts'
+
+/** A claim that gets its volume when its pod gets the node. */
+export interface ClaimToBind {
+  readonly claim: PersistentVolumeClaim
+  /** The volume that it gets; undefined when one is to be made. */
+  readonly volume: PersistentVolume | undefined
+}
 
 const ALONE = 'ReadWriteOncePod'
 
 /** What is wrong with the claims of a pod on every node there could be; undefined when nothing is. */
-export function computeClaimProblem(pod: Pod, place: Pick<Place, 'claims' | 'volumes'>): string | undefined {
+export function computeClaimProblem(
+  pod: Pod,
+  place: Pick<Place, 'claims' | 'volumes' | 'storageClasses'>,
+): string | undefined {
   for (const volume of pod.spec.volumes ?? []) {
     const name = claimNameOf(pod, volume)
     if (name === undefined) continue
     const claim = findClaim(pod, name, place.claims)
-    if (claim === undefined)
-      return volume.ephemeral === undefined
-        ? `persistentvolumeclaim "${name}" not found`
-        : `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
-    if (claim.metadata?.deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`
-    const { volumeName } = claim.spec ?? {}
-    if (!volumeName || claim.status?.phase === 'Pending') return 'pod has unbound immediate PersistentVolumeClaims'
-    if (!place.volumes.some(({ metadata }) => metadata?.name === volumeName))
-      return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${volumeName}"`
+    const problem = claim === undefined ? missing(volume, name) : computeProblemOf(pod, { volume, claim }, place)
+    if (problem !== undefined) return problem
   }
   return undefined
 }
 
+function missing({ ephemeral }: Volume, name: string): string {
+  return ephemeral === undefined
+    ? `persistentvolumeclaim "${name}" not found`
+    : `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+}
+
+function computeProblemOf(
+  pod: Pod,
+  { volume, claim }: { readonly volume: Volume; readonly claim: PersistentVolumeClaim },
+  place: Pick<Place, 'volumes' | 'storageClasses'>,
+): string | undefined {
+  const { name = '', deletionTimestamp } = claim.metadata ?? {}
+  if (deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`
+  if (claim.status?.phase === 'Lost')
+    return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`
+  if (volume.ephemeral !== undefined && !isClaimOfPod(claim, pod)) {
+    const { namespace, name: podName } = pod.metadata
+    return `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`
+  }
+  const { volumeName } = claim.spec ?? {}
+  if (!volumeName || claim.status?.phase === 'Pending')
+    return isDelayed(claim, place) ? undefined : 'pod has unbound immediate PersistentVolumeClaims'
+  return place.volumes.some(({ metadata }) => metadata?.name === volumeName)
+    ? undefined
+    : `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${volumeName}"`
+}
+
+/** Whether a claim gets its volume only when a pod needs it; one that asks for a certain volume does not wait. */
+function isDelayed(claim: PersistentVolumeClaim, { storageClasses }: Pick<Place, 'storageClasses'>): boolean {
+  const name = classNameOf(claim)
+  const storageClass = storageClasses.find(({ metadata }) => metadata?.name === name)
+  return !claim.spec?.volumeName && waitsForConsumer(storageClass)
+}
+
 /** Why the volumes of a pod keep it from the node. */
-export function computeVolumeFit(pod: Pod, { node, present, claims, volumes }: Place): Unfit | undefined {
-  const used = (pod.spec.volumes ?? []).flatMap((volume) => findClaim(pod, claimNameOf(pod, volume), claims) ?? [])
+export function computeVolumeFit(pod: Pod, place: Place): Unfit | undefined {
+  const { present, claims, volumes } = place
+  const used = claimNamesOf(pod).flatMap((name) => findClaim(pod, name, claims) ?? [])
   const alone = used.filter(({ spec }) => spec?.accessModes?.includes(ALONE))
   if (alone.some((claim) => present.some((other) => uses(other, claim)))) {
     const why = `PersistentVolumeClaim with ${ALONE} access mode already in-use by another pod`
     return { reasons: [`node(s) unavailable due to ${why}`], isUpToPods: true }
   }
-  const selectable = { name: node.metadata?.name ?? '', labels: node.metadata?.labels ?? {} }
   const isElsewhere = used.some(({ spec: claim }) => {
-    const required = volumes.find(({ metadata }) => metadata?.name === claim?.volumeName)?.spec?.nodeAffinity?.required
-    return required !== undefined && !matchesNodeSelector(required, selectable)
+    const bound = volumes.find(({ metadata }) => metadata?.name === claim?.volumeName)
+    return bound !== undefined && !isHere(bound, place)
   })
-  return isElsewhere
-    ? { reasons: ["node(s) didn't match PersistentVolume's node affinity"], isUpToPods: false }
+  if (isElsewhere) return { reasons: ["node(s) didn't match PersistentVolume's node affinity"], isUpToPods: false }
+  const hasNone = computeClaimsToBind(pod, place).some(
+    ({ claim, volume }) => volume === undefined && !isProvisioned(claim, place),
+  )
+  return hasNone
+    ? { reasons: ["node(s) didn't find available persistent volumes to bind"], isUpToPods: false }
     : undefined
 }
 
-function claimNameOf({ metadata }: Pod, { name, persistentVolumeClaim, ephemeral }: Volume): string | undefined {
-  return ephemeral === undefined ? persistentVolumeClaim?.claimName : `${metadata.name}-${name}`
+/** The claims of a pod that waited for it, each with a volume that is there, is on the node and is free. */
+export function computeClaimsToBind(pod: Pod, place: Place): readonly ClaimToBind[] {
+  const taken = new Set<PersistentVolume>()
+  return claimNamesOf(pod).flatMap((name) => {
+    const claim = findClaim(pod, name, place.claims)
+    if (claim === undefined || claim.status?.phase !== 'Pending' || !isDelayed(claim, place)) return []
+    const free = place.volumes.filter((each) => !taken.has(each) && isHere(each, place))
+    const volume = computeVolumeBinding(claim, free)
+    if (volume !== undefined) taken.add(volume)
+    return [{ claim, volume }]
+  })
+}
+
+function isHere({ spec }: PersistentVolume, { node }: Place): boolean {
+  const required = spec?.nodeAffinity?.required
+  const selectable = { name: node.metadata?.name ?? '', labels: node.metadata?.labels ?? {} }
+  return required === undefined || matchesNodeSelector(required, selectable)
+}
+
+function isProvisioned(claim: PersistentVolumeClaim, { storageClasses }: Place): boolean {
+  const name = classNameOf(claim)
+  const storageClass = storageClasses.find(({ metadata }) => metadata?.name === name)
+  return storageClass !== undefined && storageClass.provisioner !== NO_PROVISIONER
 }
 
 function findClaim(
   { metadata }: Pod,
-  name: string | undefined,
+  name: string,
   claims: readonly PersistentVolumeClaim[],
 ): PersistentVolumeClaim | undefined {
-  if (name === undefined) return undefined
   return claims.find((claim) => claim.metadata?.name === name && claim.metadata.namespace === metadata.namespace)
 }
 
 function uses(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
-  return (
-    pod.metadata.namespace === metadata?.namespace &&
-    (pod.spec.volumes ?? []).some((volume) => claimNameOf(pod, volume) === metadata.name)
-  )
+  return pod.metadata.namespace === metadata?.namespace && claimNamesOf(pod).includes(metadata.name ?? '')
 }

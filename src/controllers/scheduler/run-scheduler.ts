@@ -4,6 +4,7 @@ import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
+import type { StorageClass } from '../../model/generated/api-groups.ts'
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
@@ -37,6 +38,7 @@ export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Pr
     nodes: new ObjectCache<Node>(),
     claims: new ObjectCache<PersistentVolumeClaim>(),
     volumes: new ObjectCache<PersistentVolume>(),
+    storageClasses: new ObjectCache<StorageClass>(),
     namespaces: new ObjectCache<Namespace>(),
   }
   await using group = new TaskGroup(signal)
@@ -55,6 +57,7 @@ export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Pr
   follow('/api/v1/nodes', caches.nodes)
   follow('/api/v1/persistentvolumeclaims', caches.claims)
   follow('/api/v1/persistentvolumes', caches.volumes)
+  follow('/apis/storage.k8s.io/v1/storageclasses', caches.storageClasses)
   follow('/api/v1/namespaces', caches.namespaces)
   group.run('decisions', (s) => runDecisions(deps, caches, wakeup, s))
   await group.join()
@@ -65,6 +68,7 @@ interface Caches {
   readonly nodes: ObjectCache<Node>
   readonly claims: ObjectCache<PersistentVolumeClaim>
   readonly volumes: ObjectCache<PersistentVolume>
+  readonly storageClasses: ObjectCache<StorageClass>
   readonly namespaces: ObjectCache<Namespace>
 }
 
@@ -115,14 +119,23 @@ function toView(caches: Caches, nodeName: string, written: Written): ClusterView
     pods: pods.map((pod) => (isBound(pod) ? { ...pod, spec: { ...pod.spec, nodeName } } : pod)),
     claims: caches.claims.values(),
     volumes: caches.volumes.values(),
+    storageClasses: caches.storageClasses.values(),
     namespaces: caches.namespaces.values(),
   }
 }
 
 function isSame(before: Decision | undefined, now: Decision): boolean {
+  if (before?.kind === 'claim' && now.kind === 'claim') return claimVersions(before) === claimVersions(now)
   if (before?.kind !== 'wait' || now.kind !== 'wait') return false
   const names = ({ victims }: typeof now) => victims.map(({ metadata }) => metadata.uid).join()
   return (
     before.message === now.message && before.nominatedNodeName === now.nominatedNodeName && names(before) === names(now)
   )
+}
+
+/** A claim that changed and still has no volume is tried again. */
+function claimVersions({ claims }: Extract<Decision, { kind: 'claim' }>): string {
+  return claims
+    .map(({ claim, volume }) => `${claim.metadata?.resourceVersion} ${volume?.metadata?.resourceVersion}`)
+    .join()
 }

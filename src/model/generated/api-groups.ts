@@ -970,6 +970,28 @@ export interface VolumeNodeResources {
   readonly count?: number | undefined
 }
 
+export interface StorageClass {
+  readonly allowVolumeExpansion?: boolean | undefined
+  readonly allowedTopologies?: readonly TopologySelectorTerm[] | undefined
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly mountOptions?: readonly string[] | undefined
+  readonly parameters?: Readonly<Record<string, string>> | undefined
+  readonly provisioner: string
+  readonly reclaimPolicy?: string | undefined
+  readonly volumeBindingMode?: string | undefined
+}
+
+export interface TopologySelectorTerm {
+  readonly matchLabelExpressions?: readonly TopologySelectorLabelRequirement[] | undefined
+}
+
+export interface TopologySelectorLabelRequirement {
+  readonly key: string
+  readonly values: readonly string[]
+}
+
 export interface VolumeAttachment {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
@@ -1799,6 +1821,9 @@ export interface ApiTypes {
   readonly CSINodeSpec: CSINodeSpec
   readonly CSINodeDriver: CSINodeDriver
   readonly VolumeNodeResources: VolumeNodeResources
+  readonly StorageClass: StorageClass
+  readonly TopologySelectorTerm: TopologySelectorTerm
+  readonly TopologySelectorLabelRequirement: TopologySelectorLabelRequirement
   readonly VolumeAttachment: VolumeAttachment
   readonly VolumeAttachmentSpec: VolumeAttachmentSpec
   readonly VolumeAttachmentSource: VolumeAttachmentSource

@@ -30,6 +30,8 @@ export interface VolumeKind {
   /** Ensured again at each pass over the pod, because what it shows may have changed. */
   readonly refreshed: boolean
   readonly measure: VolumeMeasure
+  /** How one volume is measured, where not all of the kind are alike. */
+  measureOf?(desired: DesiredVolume): VolumeMeasure
   /** Mounts the volume, or updates it. A failure leaves nothing mounted, or says so with UncertainMountError. */
   setUp(request: SetUpRequest, signal: AbortSignal): Promise<ReadyVolume>
   /** Takes it away; what is not there is no failure. Deletes data only where the data belongs to the pod. */

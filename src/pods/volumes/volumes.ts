@@ -198,7 +198,7 @@ export class Volumes {
             pod: { namespace, name: podName },
             name,
             path: ready.hostPath,
-            measure: this.#kinds.get(plugin)?.measure,
+            measure: this.#kinds.get(plugin)?.measureOf?.(desired) ?? this.#kinds.get(plugin)?.measure,
             isLocalEphemeral: isLocalEphemeral(source),
             ...(driver && { driver }),
             pvcRef: source.kind === 'persistent' ? source.claim : undefined,

@@ -23,6 +23,8 @@ export interface ServedApi {
   readonly agentSocket: string
   /** Resources that nothing acts on, each with the reason. */
   readonly switchedOff: ReadonlyMap<string, string>
+  /** The storage class of claims that name none; undefined: none is made. */
+  readonly storageClass: { readonly name: string; readonly provisioner: string } | undefined
   /** Something went wrong in it that it logged as an error. */
   readonly onError: (what: string) => void
   /** Clients may come. */
@@ -45,6 +47,8 @@ export interface NodeControllers {
   readonly bridge: string
   /** Why network policies are not enforced, if they are not. */
   readonly policyRefusal: string | undefined
+  /** Where the data of volumes are. */
+  readonly volumes: string
   readonly logFile: string
 }
 

@@ -35,6 +35,8 @@ export interface NodeLayout {
   /** What an "up" says that runs detached. */
   readonly upLog: string
   readonly podLogs: string
+  /** The data of volumes that were made for claims, a folder for each. */
+  readonly volumes: string
   /** Process of the "deckhand up" that runs. */
   readonly upIdentity: string
   readonly agentIdentity: string
@@ -89,6 +91,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     agentLog: `${state}/logs/kubelet.log`,
     upLog: `${state}/logs/up.log`,
     podLogs: `${state}/logs/pods`,
+    volumes: `${state}/volumes`,
     upIdentity: `${state}/up.pid`,
     agentIdentity: `${state}/kubelet.pid`,
     record: `${state}/node.json`,
@@ -121,7 +124,16 @@ export function forgottenPaths(layout: NodeLayout): readonly string[] {
 export function ownPaths(layout: NodeLayout): readonly string[] {
   const { containerd, manifests, agentConfig, agentRoot, certificates, podLogs, upIdentity, agentIdentity } = layout
   const { api, adminKubeconfig, readerKubeconfig, agentKubeconfig } = layout
-  const folders = [containerd.folder, manifests, layout.settings, agentRoot, certificates, api, dirname(podLogs)]
+  const folders = [
+    containerd.folder,
+    manifests,
+    layout.settings,
+    agentRoot,
+    certificates,
+    api,
+    dirname(podLogs),
+    layout.volumes,
+  ]
   const files = [
     agentConfig,
     layout.applied,

@@ -4,6 +4,8 @@ import { systemClock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { createLogger } from '../../base/telemetry/create-logger.ts'
 import { openAppendedFile } from '../../system/files/append-file.ts'
+import { listProvisionedFolders, makeProvisionedFolder } from '../../system/directories/provisioned-folders.ts'
+import { createGuardedFiles } from '../../system/guarded/create-guarded-files.ts'
 import { Conntrack } from '../../system/network/conntrack.ts'
 import { Nft } from '../../system/network/nft.ts'
 import type { NodeControllers } from './node-deps.ts'
@@ -17,9 +19,11 @@ const DNS_PORT = 53
 /** Runs the workload controllers of a standalone node, in this process, as a client of its API. */
 export async function runNodeControllers(
   random: () => number,
-  { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge, bridge, policyRefusal }: NodeControllers,
+  controllers: NodeControllers,
   signal: AbortSignal,
 ): Promise<void> {
+  const { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge, bridge, policyRefusal } = controllers
+  const { volumes } = controllers
   // Loaded only here: the other commands need not spend the time and memory.
   const { runControllers } = await import('../../controllers/composition/run-controllers.ts')
   using file = openAppendedFile(logFile)
@@ -56,6 +60,15 @@ export async function runNodeControllers(
     ranges: [range, podRange],
     servers: () => readNameServers([dnsAddress, apiAddress]),
   }
-  const deps = { client, nodeName, without, proxy, dns, policies, clock: systemClock, random, newUid: randomUUID, log }
+  using guarded = createGuardedFiles({ clock: systemClock, log })
+  const folders = {
+    root: volumes,
+    make: (name: string) => makeProvisionedFolder(volumes, name),
+    // Pods wrote what is in it.
+    remove: (name: string, s: AbortSignal) => guarded.removeTree(`${volumes}/${name}`, s),
+    list: () => listProvisionedFolders(volumes),
+  }
+  const parts = { proxy, dns, policies, folders }
+  const deps = { client, nodeName, without, ...parts, clock: systemClock, random, newUid: randomUUID, log }
   await runControllers(deps, signal)
 }

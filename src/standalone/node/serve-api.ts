@@ -56,6 +56,7 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
       newUid: randomUUID,
       random,
       switchedOff: api.switchedOff,
+      storageClass: api.storageClass,
       onReady: api.onReady,
     },
     signal,

@@ -1,5 +1,6 @@
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import { BackOff } from '../../base/async/back-off.ts'
+import { LOCAL_PROVISIONER } from '../../model/storage/storage-classes.ts'
 import type { UpDeps } from './node-deps.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodeLayout } from './node-layout.ts'
@@ -9,6 +10,8 @@ import { POLICIES } from './policy-refusal.ts'
 import { switchedOff } from './switchable-parts.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
+/** The name that most manifests use which name one. */
+const DEFAULT_CLASS = { name: 'standard', provisioner: LOCAL_PROVISIONER }
 const RESTARTS = { firstMs: 1000, longestMs: 30_000 }
 // What goes on, such as a full disk, is said again now and then.
 const SAID_AGAIN_MS = 10 * 60_000
@@ -49,6 +52,7 @@ export async function startNodeApi(
       ...switchedOff(without),
       ...(policyRefusal === undefined ? [] : [[POLICIES, policyRefusal] as const]),
     ]),
+    storageClass: without.includes('storage') ? undefined : DEFAULT_CLASS,
   }
   const reportError = createErrorReporter(deps, layout.apiLog)
   let isReady = false

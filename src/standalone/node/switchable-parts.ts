@@ -7,6 +7,7 @@ export const SWITCHABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
   jobs: ['cronjobs.batch', 'jobs.batch'],
   dns: [],
   policies: ['networkpolicies.networking.k8s.io'],
+  storage: ['storageclasses.storage.k8s.io'],
   services: ['services', 'endpoints', 'endpointslices.discovery.k8s.io'],
 }
 

@@ -5,7 +5,7 @@ import { toWaitingPod } from './waiting-pods.ts'
 test('toWaitingPod() says what a pod waits for, and which of its claims have no volume', () => {
   const message = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.'
   const claim = (name: string, phase: string, namespace = 'default') => ({
-    metadata: { name, namespace },
+    metadata: { name, namespace, uid: `${namespace}/${name}` },
     spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } } },
     status: { phase },
   })
@@ -17,15 +17,21 @@ test('toWaitingPod() says what a pod waits for, and which of its claims have no 
     },
     status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message }] },
   }
-  const { waiting, claims } = toWaitingPod(pod, [
-    claim('free', 'Pending'),
-    claim('bound', 'Bound'),
-    claim('free', 'Pending', 'other'),
-  ])
+  const all = [claim('free', 'Pending'), claim('bound', 'Bound'), claim('free', 'Pending', 'other')]
+  const { waiting, claims } = toWaitingPod(pod, all, [])
   assert.equal(waiting, `Waits for the node: ${message}`)
   assert.deepEqual(claims, [
-    'claim "free" is not bound (1Gi, ReadWriteOnce, storage class "fast"): no volume that is free has that; nothing here makes volumes: create a PersistentVolume',
+    'claim "free" is not bound (1Gi, ReadWriteOnce, storage class "fast"): no volume that is free has that, and none is made for it: create a PersistentVolume',
   ])
-  const other = toWaitingPod({ ...pod, spec: { containers: [], schedulerName: 'mine' }, status: {} }, [])
+  const event = (reason: string, lastTimestamp: string, uid = 'default/free') => ({
+    metadata: {},
+    involvedObject: { uid },
+    reason,
+    message: 'why',
+    lastTimestamp,
+  })
+  const said = [event('Old', '2026-01-01T00:00:00Z'), event('New', '2026-01-01T00:00:01Z'), event('Other', '2027', 'x')]
+  assert.match(toWaitingPod(pod, all, said).claims[0] ?? '', /storage class "fast"\): New: why$/)
+  const other = toWaitingPod({ ...pod, spec: { containers: [], schedulerName: 'mine' }, status: {} }, [], [])
   assert.equal(other.waiting, 'Waits for the scheduler "mine"')
 })

@@ -1,5 +1,6 @@
 import { TaskGroup } from '../../base/async/task-group.ts'
-import type { PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import type { Event, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import { claimNamesOf } from '../../model/storage/claims-of-pod.ts'
 import type { PodSummary } from './agent/agent-client.ts'
 import type { ClientDeps } from './node-deps.ts'
 import type { NodeLayout } from './node-layout.ts'
@@ -31,7 +32,9 @@ export async function listWaitingPods(
     if (pods.items.length === 0) return []
     const path = '/api/v1/persistentvolumeclaims'
     const claims = await client.send<List<PersistentVolumeClaim>>({ ...ask, path }, group.signal)
-    return pods.items.map((pod) => toWaitingPod(pod, claims.items))
+    const about = { fieldSelector: 'involvedObject.kind=PersistentVolumeClaim' }
+    const events = await client.send<List<Event>>({ ...ask, path: '/api/v1/events', query: about }, group.signal)
+    return pods.items.map((pod) => toWaitingPod(pod, claims.items, events.items))
   } catch (error) {
     if (signal.aborted) throw error
     return []
@@ -39,12 +42,16 @@ export async function listWaitingPods(
 }
 
 /** What "status" and "why" say of a pod that waits. */
-export function toWaitingPod({ metadata, spec, status }: Pod, claims: readonly PersistentVolumeClaim[]): WaitingPod {
+export function toWaitingPod(
+  { metadata, spec, status }: Pod,
+  claims: readonly PersistentVolumeClaim[],
+  events: readonly Event[],
+): WaitingPod {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   const other = spec?.schedulerName !== undefined && spec.schedulerName !== 'default-scheduler'
   const silent = other ? `Waits for the scheduler "${spec.schedulerName}"` : 'Waits for the scheduler'
   const { namespace = 'default', name = '', uid = '' } = metadata ?? {}
-  const used = (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])
+  const used = claimNamesOf({ metadata, spec })
   const unbound = claims.filter(
     (claim) =>
       claim.metadata?.namespace === namespace &&
@@ -60,15 +67,25 @@ export function toWaitingPod({ metadata, spec, status }: Pod, claims: readonly P
     restarts: 0,
     address: '',
     waiting: scheduled?.message ? `Waits for the node: ${scheduled.message}` : silent,
-    claims: unbound.map(describeClaim),
+    claims: unbound.map((claim) => describeClaim(claim, events)),
   }
 }
 
-function describeClaim({ metadata, spec }: PersistentVolumeClaim): string {
+/** With what was last said about it. */
+function describeClaim({ metadata, spec }: PersistentVolumeClaim, events: readonly Event[]): string {
   const size = spec?.resources?.requests?.['storage'] ?? 'any size'
   const modes = spec?.accessModes?.join(', ') ?? ''
   const wanted = `${size}, ${modes}, storage class "${spec?.storageClassName ?? ''}"`
   const named = spec?.volumeName ? `; it asks for the volume "${spec.volumeName}"` : ''
-  const why = 'no volume that is free has that; nothing here makes volumes: create a PersistentVolume'
+  const last = events
+    .filter(({ involvedObject }) => involvedObject.uid === metadata?.uid)
+    .toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))[0]
+  const why = last?.message
+    ? `${last.reason}: ${last.message}`
+    : 'no volume that is free has that, and none is made for it: create a PersistentVolume'
   return `claim "${metadata?.name ?? ''}" is not bound (${wanted}${named}): ${why}`
+}
+
+function timeOf({ lastTimestamp, eventTime, metadata }: Event): string {
+  return lastTimestamp ?? eventTime ?? metadata?.creationTimestamp ?? ''
 }

@@ -5,6 +5,8 @@ import { systemClock } from '../../../src/base/async/clock.ts'
 import type { Clock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { runControllers } from '../../../src/controllers/composition/run-controllers.ts'
+import { runScheduler } from '../../../src/controllers/scheduler/run-scheduler.ts'
+import type { VolumeFolders } from '../../../src/controllers/storage/volume-folders.ts'
 import { makeTemporaryFolder } from '../../fixtures/make-temporary-folder.ts'
 import { call, watch } from '../api-server/api-client.ts'
 import type { Answer } from '../api-server/api-client.ts'
@@ -25,6 +27,8 @@ const ROOTS: Readonly<Record<string, string>> = {
   endpoints: '/api/v1',
   endpointslices: '/apis/discovery.k8s.io/v1',
   persistentvolumeclaims: '/api/v1',
+  persistentvolumes: '/api/v1',
+  storageclasses: '/apis/storage.k8s.io/v1',
   deployments: '/apis/apps/v1',
   replicasets: '/apis/apps/v1',
   daemonsets: '/apis/apps/v1',
@@ -49,17 +53,29 @@ export const runningStatus = (pod: AnyObject): object => ({
 /** The real API with the real controllers, and a kubelet that only writes statuses. */
 export async function createWorkloadWorld(
   t: TestContext,
-  options: { readonly clock?: Clock; readonly api?: Partial<TestApiOptions> } = {},
+  options: {
+    readonly clock?: Clock
+    readonly api?: Partial<TestApiOptions>
+    readonly folders?: VolumeFolders
+    /** Whether the real scheduler gives pods their node; otherwise they get it unasked. */
+    readonly hasScheduler?: boolean
+  } = {},
 ) {
-  const { clock = systemClock } = options
-  const server = await createTestApi({ folder: makeTemporaryFolder(), ...options.api })
+  const { clock = systemClock, folders, hasScheduler = false } = options
+  const server = await createTestApi({ folder: makeTemporaryFolder(), hasScheduler, ...options.api })
   const client = new FakeKubeClient(server.api)
   const over = new AbortController()
   let stop = new AbortController()
   const start = () => {
     stop = new AbortController()
     const deps = { client, nodeName: 'node-1', without: [], clock, random: Math.random, newUid: randomUUID }
-    return runControllers({ ...deps, log: silentLogger }, stop.signal).catch((error: unknown) => {
+    const log = silentLogger
+    const scheduler = { ...deps, log, events: { record() {} } }
+    const loops = [
+      runControllers({ ...deps, folders, log }, stop.signal),
+      ...(hasScheduler ? [runScheduler(scheduler, stop.signal)] : []),
+    ]
+    return Promise.all(loops).catch((error: unknown) => {
       if (!stop.signal.aborted) throw error
     })
   }
@@ -116,7 +132,7 @@ export async function createWorkloadWorld(
       await server[Symbol.asyncDispose]()
     },
   }
-  const kubelet = actOnPods(server.api, world, over.signal).catch((error: unknown) => {
+  const kubelet = actOnPods(server.api, world, over.signal, hasScheduler).catch((error: unknown) => {
     if (!over.signal.aborted) throw error
   })
   t.after(() => world[Symbol.asyncDispose]())
@@ -126,7 +142,8 @@ export async function createWorkloadWorld(
 export type WorkloadWorld = Awaited<ReturnType<typeof createWorkloadWorld>>
 
 function pathOf(plural: string): string {
-  return `${ROOTS[plural]}${plural === 'nodes' ? '' : NAMESPACE}/${plural}`
+  const isNamespaced = !['nodes', 'persistentvolumes', 'storageclasses'].includes(plural)
+  return `${ROOTS[plural]}${isNamespaced ? NAMESPACE : ''}/${plural}`
 }
 
 function expectGood(answer: Answer): AnyObject {
@@ -138,6 +155,7 @@ async function actOnPods(
   api: Parameters<typeof call>[0],
   world: { readonly kubelet: Kubelet; readonly endsPods: boolean; peak: number },
   signal: AbortSignal,
+  hasScheduler: boolean,
 ): Promise<void> {
   const alive = new Set<string>()
   for await (const { type, object: pod } of watch(api, '/api/v1/pods?watch=1', signal)) {
@@ -154,6 +172,7 @@ async function actOnPods(
     }
     if (pod.status?.phase !== 'Pending') continue
     if (!pod.spec.nodeName) {
+      if (hasScheduler) continue
       const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { kind: 'Node', name: 'node-1' } }
       await call(api, 'POST', `${path}/binding`, { body })
       continue

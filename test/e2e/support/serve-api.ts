@@ -19,6 +19,7 @@ await serveApi(
     agentSocket: `${dirname(folder)}/kubelet/deckhand/agent.sock`,
     serviceRange: '10.96.0.0/12',
     hasServiceAddress: false,
+    storageClass: undefined,
     switchedOff: new Map(),
     onError: () => {},
     onReady: () => console.log('ready'),

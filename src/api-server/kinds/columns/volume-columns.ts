@@ -1,4 +1,6 @@
+import type { StorageClass } from '../../../model/generated/api-groups.ts'
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../model/generated/core-v1.ts'
+import { isDefaultClass } from '../../../model/storage/storage-classes.ts'
 import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
 import { ageOf, columnsOf } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
@@ -72,6 +74,19 @@ export const persistentVolumeClaimColumns: TableColumns<ObjectOf<PersistentVolum
       spec?.volumeMode ?? '<unset>',
     ]
   },
+}
+
+/** The rows of `kubectl get storageclass`. */
+export const storageClassColumns: TableColumns<ObjectOf<StorageClass>> = {
+  columns: columnsOf('Name', 'Provisioner', 'ReclaimPolicy', 'VolumeBindingMode', 'AllowVolumeExpansion', 'Age'),
+  cells: (object, now) => [
+    `${object.metadata.name ?? ''}${isDefaultClass(object) ? ' (default)' : ''}`,
+    object.provisioner,
+    object.reclaimPolicy ?? 'Delete',
+    object.volumeBindingMode ?? '<unset>',
+    object.allowVolumeExpansion === true,
+    ageOf(object, now),
+  ],
 }
 
 function phaseOf(object: ApiObject, phase: string | undefined): string {

@@ -1,11 +1,14 @@
 import type { CSIDriver, VolumeAttachment } from '../../../model/generated/api-groups.ts'
 import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec } from '../../../model/generated/core-v1.ts'
-import { tryParseQuantity } from '../../../model/resources/quantity.ts'
+import { compareQuantities, tryParseQuantity } from '../../../model/resources/quantity.ts'
+import type { Quantity } from '../../../model/resources/quantity.ts'
 import { FieldPath } from '../../../model/schema/field-path.ts'
 import { dnsSubdomain } from '../../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject, ObjectOf } from '../../store/api-object.ts'
 import { validateLabelSelector } from '../../../model/schema/validation/validate-selectors.ts'
+import { classNameOf, findDefaultClass } from '../../../model/storage/storage-classes.ts'
+import { forbidden } from '../../api-error.ts'
 import type { ResourceRules } from '../resource.ts'
 import { sameValue } from '../../../base/document/same-value.ts'
 import { immutablePart, immutableSpecFields } from './immutable-fields.ts'
@@ -16,6 +19,9 @@ const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWri
 /** What keeps a volume or claim from being removed while it is used. */
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection'
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection'
+const NOT_RESIZED =
+  'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize'
+const NOTHING: Quantity = { nanos: 0n, format: 'BinarySI' }
 // Everything else of a volume's spec is its source, of which there is one.
 const NO_SOURCE = new Set([
   'accessModes',
@@ -87,7 +93,23 @@ export const persistentVolumeClaimRules: ResourceRules<ObjectOf<PersistentVolume
       ...(spec.dataSource && { dataSourceRef: spec.dataSourceRef ?? spec.dataSource }),
     },
   }),
-  prepareCreate: (claim) => ({ ...withFinalizer(claim, CLAIM_PROTECTION), status: { phase: 'Pending' } }),
+  prepareCreate: (claim, { objects }) => ({
+    ...withFinalizer(
+      withClass(claim, findDefaultClass(objects.list('storageclasses.storage.k8s.io'))),
+      CLAIM_PROTECTION,
+    ),
+    status: { phase: 'Pending' },
+  }),
+  prepareUpdate: (claim, before, { objects }) => {
+    if (before.status?.phase === 'Bound' && isLarger(claim, before)) {
+      const name = classNameOf(claim) ?? ''
+      const owner = objects.get({ resource: 'storageclasses.storage.k8s.io', namespace: '', name })
+      const isSameClass = name !== '' && name === classNameOf(before)
+      if (!isSameClass || owner?.allowVolumeExpansion !== true)
+        throw forbidden({ group: '', resource: 'persistentvolumeclaims', name: claim.metadata.name ?? '' }, NOT_RESIZED)
+    }
+    return claim
+  },
   validate: ({ spec = {} }) => {
     const problems = new ProblemList()
     validateModes(spec.accessModes, problems)
@@ -97,13 +119,21 @@ export const persistentVolumeClaimRules: ResourceRules<ObjectOf<PersistentVolume
     if (spec.selector) validateLabelSelector(spec.selector, SPEC.child('selector'), problems)
     return problems.violations
   },
-  validateUpdate: ({ spec = {}, status }, { spec: old = {} }) => {
+  validateUpdate: (claim, before) => {
+    const { spec = {}, status } = claim
+    const { spec: old = {} } = before
     const problems = new ProblemList()
+    if (isLarger(before, claim) && compareQuantities(storageOf(spec), capacityOf(before)) <= 0) {
+      const path = SPEC.child('resources').child('requests').child('storage')
+      problems.forbidden(path, 'field can not be less than status.capacity')
+    }
     if (status?.phase !== 'Bound' && !sameValue(spec.resources, old.resources)) {
       problems.forbidden(SPEC, 'a claim asks for another size only when it is bound')
     }
     const volumeName = old.volumeName ? {} : { volumeName: undefined }
-    const kept = { resources: undefined, volumeAttributesClassName: undefined, ...volumeName }
+    // The default class may come later than the claim.
+    const storageClassName = classNameOf(before) === undefined ? { storageClassName: undefined } : {}
+    const kept = { resources: undefined, volumeAttributesClassName: undefined, ...volumeName, ...storageClassName }
     if (!sameValue({ ...spec, ...kept }, { ...old, ...kept })) {
       problems.forbidden(SPEC, 'only resources.requests and volumeAttributesClassName of a claim may change')
     }
@@ -161,6 +191,25 @@ function withFinalizer<T extends ApiObject>(object: T, finalizer: string): T {
   const finalizers = object.metadata.finalizers ?? []
   if (finalizers.includes(finalizer)) return object
   return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, finalizer] } }
+}
+
+/** With the class of claims that name none. */
+export function withClass<T extends ObjectOf<PersistentVolumeClaim>>(claim: T, className: string | undefined): T {
+  if (className === undefined || classNameOf(claim) !== undefined) return claim
+  return { ...claim, spec: { ...claim.spec, storageClassName: className } }
+}
+
+/** Whether a claim asks for more than another one. */
+function isLarger({ spec }: PersistentVolumeClaim, { spec: than }: PersistentVolumeClaim): boolean {
+  return compareQuantities(storageOf(spec), storageOf(than)) > 0
+}
+
+function storageOf(spec: PersistentVolumeClaim['spec']): Quantity {
+  return tryParseQuantity(spec?.resources?.requests?.['storage'] ?? '0') ?? NOTHING
+}
+
+function capacityOf({ status }: PersistentVolumeClaim): Quantity {
+  return tryParseQuantity(status?.capacity?.['storage'] ?? '0') ?? NOTHING
 }
 
 function validateModes(modes: readonly string[] | undefined, problems: ProblemList): void {

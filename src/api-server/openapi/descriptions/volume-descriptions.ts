@@ -15,6 +15,16 @@ export const volumeDescriptions: Descriptions = {
     secretRef: 'Secret with the credentials.',
     defaultMode: 'Mode of files that have none of their own; 0644 if not given.',
   },
+  StorageClass: {
+    '': 'How volumes of claims are made.',
+    provisioner: 'Who makes them; "kubernetes.io/no-provisioner" when people do.',
+    parameters: 'Settings of the provisioner.',
+    reclaimPolicy: 'What becomes of a volume when its claim is gone: Delete, or Retain.',
+    mountOptions: 'Options that the volumes are mounted with.',
+    allowVolumeExpansion: 'Whether claims may ask for more later.',
+    volumeBindingMode: 'Immediate, or WaitForFirstConsumer: when a pod needs the volume.',
+    allowedTopologies: 'Nodes that the volumes can be on.',
+  },
   Volume: {
     '': 'Files that containers of a pod can mount; exactly one kind besides the name.',
     name: 'Unique within the pod.',

@@ -49,6 +49,16 @@ function setUp() {
 }
 
 describe('a local volume that is a directory', () => {
+  test('is measured by its file system, or by what is in it where it shares that with others', () => {
+    const { kind } = setUp()
+    const desired = desiredOf('u-1', directory)
+    assert.equal(kind.measureOf?.(desired), 'fileSystem')
+    const annotations = { 'pv.kubernetes.io/provisioned-by': 'deckhand.local/folder' }
+    const volume = { metadata: { name: 'pv', annotations }, spec: directory }
+    const source = { kind: 'persistent', volume, claim: { namespace: 'shop', name: 'c' } } as const
+    assert.equal(kind.measureOf?.({ ...desired, source }), 'walk')
+  })
+
   test('is bound for the pod, and only unbound at the end', async () => {
     const { disks, kind } = setUp()
     const desired = desiredOf('u-1', directory)

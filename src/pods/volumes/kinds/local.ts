@@ -1,4 +1,5 @@
 import { KeyedLock } from '../../../base/async/keyed-lock.ts'
+import { LOCAL_PROVISIONER, PROVISIONED_BY } from '../../../model/storage/storage-classes.ts'
 import { mountOptionsOf } from '../claims/mount-options.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import { bindLocalFiles } from '../local/bind-local-files.ts'
@@ -20,9 +21,16 @@ export function createLocalKind(deps: LocalVolumeDeps): VolumeKind {
     plugin: LOCAL_PLUGIN,
     refreshed: false,
     measure: 'fileSystem',
+    // Such a folder shares its file system with all others, so that says nothing about the volume.
+    measureOf: ({ source }) => (isProvisionedFolder(source) ? 'walk' : 'fileSystem'),
     setUp: (desired, signal) => lock.hold(desired.specName, () => setUp(deps, desired, signal), signal),
     tearDown: (place, signal) => lock.hold(place.specName, () => tearDown(deps, place, signal), signal),
   }
+}
+
+function isProvisionedFolder(source: DesiredVolume['source']): boolean {
+  const annotations = source.kind === 'persistent' ? source.volume.metadata?.annotations : undefined
+  return annotations?.[PROVISIONED_BY] === LOCAL_PROVISIONER
 }
 
 async function setUp(deps: LocalVolumeDeps, desired: DesiredVolume, signal: AbortSignal): Promise<ReadyVolume> {

@@ -88,7 +88,7 @@ export class VolumeStats {
   /** Measures all that a pod can fill at once, however lately that was done. One that fails keeps its last result. */
   async measureNow(signal: AbortSignal): Promise<void> {
     if (this.#deps.periodMs <= 0) return
-    const filled = this.#deps.mounted().filter(({ measure }) => measure === 'walk')
+    const filled = this.#deps.mounted().filter(({ measure, pvcRef }) => measure === 'walk' && pvcRef === undefined)
     await Promise.all(
       filled.map(async (volume) => {
         const entry = this.#entries.getOrInsertComputed(keyOf(volume), newEntry)

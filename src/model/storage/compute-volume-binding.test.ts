@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec } from '../../model/generated/core-v1.ts'
+import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec } from '../generated/core-v1.ts'
 import { computeVolumeBinding } from './compute-volume-binding.ts'
 
 function volume(
@@ -22,6 +22,16 @@ describe('computeVolumeBinding()', () => {
     ['none', claim(), [], undefined],
     ['one that suits', claim(), [volume('a')], 'a'],
     ['the smallest', claim(), [volume('a'), volume('b', { capacity: { storage: '6Gi' } })], 'b'],
+    [
+      'the fewest modes, then the smallest',
+      claim(),
+      [
+        volume('a', { accessModes: ['ReadWriteOnce', 'ReadWriteMany'], capacity: { storage: '5Gi' } }),
+        volume('b', { capacity: { storage: '9Gi' } }),
+        volume('c', { capacity: { storage: '8Gi' } }),
+      ],
+      'c',
+    ],
     ['too small', claim(), [volume('a', { capacity: { storage: '4Gi' } })], undefined],
     ['another class', claim({ storageClassName: 'fast' }), [volume('a')], undefined],
     [
@@ -32,10 +42,12 @@ describe('computeVolumeBinding()', () => {
     ],
     ['another mode', claim({ accessModes: ['ReadWriteMany'] }), [volume('a')], undefined],
     ['blocks', claim({ volumeMode: 'Block' }), [volume('a'), volume('b', { volumeMode: 'Block' })], 'b'],
+    ['by name', claim({ volumeName: 'a' }), [volume('b', { capacity: { storage: '6Gi' } }), volume('a')], 'a'],
+    ['by name, too small', claim({ volumeName: 'a' }), [volume('a', { capacity: { storage: '1Gi' } })], undefined],
     [
-      'by name, whatever its size',
+      'by name on both sides, whatever its size',
       claim({ volumeName: 'a' }),
-      [volume('b'), volume('a', { capacity: { storage: '1Gi' } })],
+      [volume('a', { capacity: { storage: '1Gi' }, claimRef: { namespace: 'n', name: 'c' } })],
       'a',
     ],
     ['by a name that is not there', claim({ volumeName: 'x' }), [volume('a')], undefined],
@@ -65,4 +77,11 @@ describe('computeVolumeBinding()', () => {
   for (const [name, desired, volumes, expected] of rows) {
     test(name, () => assert.equal(computeVolumeBinding(desired, volumes)?.metadata?.name, expected))
   }
+
+  test('a claim that waits for its first pod gets only what is named', () => {
+    const reserved = volume('b', { claimRef: { namespace: 'n', name: 'c' } })
+    assert.equal(computeVolumeBinding(claim(), [volume('a')], true), undefined)
+    assert.equal(computeVolumeBinding(claim(), [volume('a'), reserved], true), reserved)
+    assert.equal(computeVolumeBinding(claim({ volumeName: 'a' }), [volume('a')], true)?.metadata?.name, 'a')
+  })
 })
