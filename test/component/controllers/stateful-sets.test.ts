@@ -45,7 +45,17 @@ describe('stateful sets', () => {
       order.push(pod.metadata.name)
       return runningStatus(pod)
     }
-    await world.create('statefulsets', statefulSet(claims))
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }]
+    const template = {
+      metadata: { labels: { app: 'db' } },
+      spec: { containers: [{ name: 'c', image: 'a:1', volumeMounts }] },
+    }
+    const misspelled = {
+      ...claims,
+      volumeClaimTemplates: [{ ...claims.volumeClaimTemplates[0], metadata: { name: 'x' } }],
+    }
+    await assert.rejects(world.create('statefulsets', statefulSet({ ...misspelled, template })), /Not found: "data"/)
+    await world.create('statefulsets', statefulSet({ ...claims, template }))
     await settled(world)
     assert.deepEqual(order, ['db-0', 'db-1', 'db-2'])
     assert.deepEqual(await names(world, 'persistentvolumeclaims'), ['data-db-0', 'data-db-1', 'data-db-2'])

@@ -51,7 +51,7 @@ export const statefulSetRules: ResourceRules<ObjectOf<StatefulSet>> = {
         metadata?.name,
         dnsLabel,
       )
-    validateWorkload(spec, problems)
+    validateWorkload({ ...spec, template: withClaims(spec) }, problems)
     return problems.violations
   },
   validateUpdate: ({ spec }, { spec: old }) => {
@@ -68,6 +68,15 @@ export const statefulSetRules: ResourceRules<ObjectOf<StatefulSet>> = {
     validateReplicaCounts(status ?? {}, problems)
     return problems.violations
   },
+}
+
+/** The template as its pods will be: with the volumes of their claims, which take the place of others of the name. */
+function withClaims({ template, volumeClaimTemplates = [] }: StatefulSetSpec): StatefulSetSpec['template'] {
+  const names = volumeClaimTemplates.map(({ metadata }) => metadata?.name ?? '')
+  if (names.length === 0 || template.spec === undefined) return template
+  const others = (template.spec.volumes ?? []).filter(({ name }) => !names.includes(name))
+  const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }))
+  return { ...template, spec: { ...template.spec, volumes: [...others, ...claims] } }
 }
 
 function fillSpec(spec: StatefulSetSpec | undefined): StatefulSetSpec {
