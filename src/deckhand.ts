@@ -1,10 +1,11 @@
 /** The friendly command: reads the command line, wires the standalone node, and turns its end into an exit code. */
 import process from 'node:process'
+import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { ShutdownError } from './base/async/abort-errors.ts'
 import { systemClock } from './base/async/clock.ts'
+import { formatOwnBuild, ownBuild } from './base/builtin/own-build.ts'
 import { hostname } from 'node:os'
-import { readBytes } from './system/files/state/state-folder.ts'
 import { openClient } from './standalone/node/open-client.ts'
 import { runNodeControllers } from './standalone/node/run-node-controllers.ts'
 import { runNodeScheduler } from './standalone/node/run-node-scheduler.ts'
@@ -30,6 +31,8 @@ const RUNTIME_TIMEOUT_MS = 120_000
 const SECOND_SIGNAL_MS = 1000
 // What only new pods need.
 const noNewPods = { pauseImages: [], logLimits: { maxSizeBytes: -1, maxFiles: 1 } }
+// What bin/kubelet sets; the executable has no such file.
+const MALLOC_SETTINGS = ['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=131072', 'MALLOC_MMAP_THRESHOLD_=65536']
 let firstSignalAt = 0
 const random = () => Math.random()
 
@@ -42,21 +45,25 @@ process.umask(0o022)
 const deps: StandaloneDeps = {
   clock: systemClock,
   say: (line) => process.stdout.write(`${line}\n`),
-  ownKubelet: fileURLToPath(new URL('../bin/kubelet', import.meta.url)),
+  ownKubelet: isSea() ? ['env', ...MALLOC_SETTINGS, process.execPath, 'kubelet'] : [ownFile('../bin/kubelet')],
   pid: process.pid,
   programPath: process.env['PATH'],
   userId: process.getuid?.(),
 }
 
-const ownCommand = fileURLToPath(new URL('../bin/deckhand', import.meta.url))
+const ownCommand = isSea() ? process.execPath : ownFile('../bin/deckhand')
 const openOwnClient: ClientDeps['openClient'] = (kubeconfig, tasks) => openClient(random, kubeconfig, tasks)
 
 // Built from the same sources, wherever this program itself is run from.
-const pageAssets = fileURLToPath(new URL('../dist/page', import.meta.url))
+const pageAssets = ownFile('../dist/page')
 
 const askRuntime = (endpoint: string, signal: AbortSignal) => askSpeaker(endpoint.replace('unix://', ''), signal)
 
-process.exitCode = await main()
+void main().then((exitCode) => (process.exitCode = exitCode))
+
+function ownFile(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
+}
 
 async function main(): Promise<ExitCode> {
   const stop = new AbortController()
@@ -95,7 +102,8 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
           random,
           isDocker: async (endpoint, s) => (await askRuntime(endpoint, s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
-          servePage: (page, s) => servePage({ random, assets: pageAssets, version: readVersion }, page, s),
+          servePage: (page, s) =>
+            servePage({ random, assets: pageAssets, version: ownBuild?.version ?? 'from sources' }, page, s),
           isTerminal: process.stdout.isTTY,
           runScheduler: (scheduler, s) => runNodeScheduler({ ...scheduler, random }, s),
           runControllers: (controllers, s) => runNodeControllers(random, controllers, s),
@@ -165,21 +173,15 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
     case 'why':
       await runWhy({ ...deps, openClient: openOwnClient }, command, signal)
       return exitCodes.done
-    case 'version': {
-      deps.say(`deckhand ${await readVersion()} (Node ${process.versions.node})`)
+    case 'version':
+      deps.say(`deckhand ${formatOwnBuild()}`)
       return exitCodes.done
-    }
     case 'help':
       deps.say(helpText(command.command))
       return exitCodes.done
     default:
       return command satisfies never
   }
-}
-
-async function readVersion(): Promise<string> {
-  const manifest = JSON.parse((await readBytes(fileURLToPath(new URL('../package.json', import.meta.url)))).toString())
-  return String(manifest.version)
 }
 
 /** A client of the node's runtime. gRPC costs time and memory that commands without one need not spend, so it is loaded here. */

@@ -30,7 +30,7 @@ nameProcess('kubelet')
 process.umask(0o022)
 // Pods are worth more than our log: a reader that went away does not end the agent.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-endProcess(await main(process.argv.slice(2)))
+void main(process.argv.slice(2)).then(endProcess)
 
 async function main(argv: readonly string[]): Promise<number> {
   const machine = readMachine()

@@ -1,7 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build, transform } from 'esbuild'
 import type { BuildOptions, Metafile, Plugin } from 'esbuild'
+
+/** Packages in CommonJS get Node's own modules by it. Whatever else they ask for is in the bundle, or missing. */
+export const PROGRAM_BANNER = 'const require = process.getBuiltinModule;'
 
 interface Program {
   /** Of the file that is written, without its ending. */
@@ -28,10 +32,10 @@ export async function buildProgram(root: string, program: Program): Promise<read
     platform: 'node',
     format: 'esm',
     target: 'node26',
-    // Packages in CommonJS get Node's own modules by it. Whatever else they ask for is in the bundle, or missing.
-    banner: { js: 'const require = process.getBuiltinModule;' },
+    banner: { js: PROGRAM_BANNER },
     // The licences are in a file of their own.
     legalComments: 'none',
+    define: { OWN_BUILD: JSON.stringify(readOwnBuild(root)) },
     logLevel: 'warning',
   } as const satisfies BuildOptions
   const { metafile } = await build({ ...options, plugins: [leaveOut], write: false, metafile: true })
@@ -46,6 +50,17 @@ export async function buildProgram(root: string, program: Program): Promise<read
     writeFileSync(path, await shorten(text))
   }
   return Object.keys(made.inputs)
+}
+
+/** For src/base/builtin/own-build.ts. */
+function readOwnBuild(root: string): { readonly version: string; readonly commit: string } {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  // An unpacked archive has no history.
+  const git = spawnSync('git', ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  return { version, commit: git.status === 0 ? git.stdout.trim() : '' }
 }
 
 // The comments in which esbuild names the file that the lines below come from, and the exports at the end.

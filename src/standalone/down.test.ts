@@ -17,7 +17,7 @@ test('runDown() says at once that the runtime of the user is away, which alone c
   const deps = {
     clock: systemClock,
     say: () => {},
-    ownKubelet: '',
+    ownKubelet: [],
     pid: 1,
     programPath: '',
     userId: 0,

@@ -24,7 +24,7 @@ function setUp(t: { after(work: () => void): void }) {
   const deps = {
     clock: systemClock,
     say: (line: string) => void said.push(line),
-    ownKubelet: '',
+    ownKubelet: [],
     ownCommand: '/opt/deckhand/bin/deckhand',
     pid: 1,
     programPath: '',

@@ -16,7 +16,7 @@ test('runLogs() shows the last lines, follows what is added, also when the log i
     clock: systemClock,
     say() {},
     write: (text: string) => void shown.push(text),
-    ownKubelet: '',
+    ownKubelet: [],
     pid: 1,
     programPath: '',
     userId: 0,

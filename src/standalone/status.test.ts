@@ -30,7 +30,7 @@ async function linesOf(answer: RuntimeAnswer, fields: object = {}): Promise<read
   const deps = {
     clock: systemClock,
     say: (line: string) => void lines.push(line),
-    ownKubelet: '',
+    ownKubelet: [],
     pid: 1,
     programPath: '',
     userId: 0,

@@ -97,7 +97,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   }
   group.run('controllers', (s) => deps.runControllers(controllers, s))
   cleanup.defer(() => leaveAgent(deps, { layout, nodeName, isUp }))
-  const kubelet = options.kubelet ?? deps.ownKubelet
+  const kubelet = options.kubelet === undefined ? deps.ownKubelet : [options.kubelet]
   const agent = await startAgent(deps, { layout, nodeName, addresses }, kubelet)
   await waitUntilHealthy(deps, { agent, layout, record }, signal)
   isUp = true

@@ -52,7 +52,7 @@ inMountNamespace(import.meta.filename, () => {
   async function down(state: string, purge: boolean): Promise<readonly string[]> {
     const said: string[] = []
     const openRuntime = () => assert.fail('there is no runtime')
-    const deps = { clock: systemClock, say: (line: string) => said.push(line), ownKubelet: '', pid: 1, programPath: '' }
+    const deps = { clock: systemClock, say: (line: string) => said.push(line), ownKubelet: [], pid: 1, programPath: '' }
     await runDown({ ...deps, userId: 0, openRuntime }, { state, purge }, signal)
     return said
   }

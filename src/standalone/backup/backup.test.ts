@@ -27,7 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const deps = {
   clock: systemClock,
   say: (line: string) => void said.push(line),
-  ownKubelet: '',
+  ownKubelet: [],
   pid: process.pid,
   programPath: process.env['PATH'] ?? '',
   userId: 0,

@@ -66,8 +66,8 @@ export interface StandaloneDeps {
   readonly clock: Clock
   /** A line for the user. */
   say(line: string): void
-  /** Path of our own agent. */
-  readonly ownKubelet: string
+  /** The command of our own agent. */
+  readonly ownKubelet: readonly string[]
   readonly pid: number
   /** PATH: where programs are searched. */
   readonly programPath: string

@@ -16,7 +16,7 @@ const KEY_BYTES = 32
 
 /** Serves the page of a standalone node, in this process, on loopback. */
 export async function servePage(
-  own: { readonly random: () => number; readonly assets: string; readonly version: () => Promise<string> },
+  own: { readonly random: () => number; readonly assets: string; readonly version: string },
   { port, layout, nodeName, onReady }: ServedPage,
   signal: AbortSignal,
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function servePage(
       key,
       assets: own.assets,
       nodeName,
-      version: await own.version(),
+      version: own.version,
       agent: {
         ask: (path, s) => askAgent(layout, path, s),
         readProblems: async () => parseFileProblems(await readTextIfPresent(layout.appliedProblems)),

@@ -32,8 +32,8 @@ async function place(t: TestContext, script: string) {
     },
   }
   const say = (line: string) => said.push(line)
-  const deps = { clock, say, ownKubelet: kubelet, pid: process.pid, programPath: '', userId: 0 }
-  const node = { layout, nodeName: 'n', addresses: [], privateRuntime: false, kubelet }
+  const deps = { clock, say, ownKubelet: [kubelet], pid: process.pid, programPath: '', userId: 0 }
+  const node = { layout, nodeName: 'n', addresses: [], privateRuntime: false, kubelet: [kubelet] }
   return { layout, kubelet, said, sleeps, stop, deps, node }
 }
 
@@ -54,7 +54,7 @@ test('an agent that the disk does not let be noted runs on, is reported once, an
   const { layout, kubelet, said, sleeps, stop, deps, node } = await place(t, 'exec tail -f /dev/null')
   // In the way of the file, as a full disk is.
   await mkdir(`${layout.agentIdentity}.new`)
-  const agent = await startAgent(deps, { layout, nodeName: 'n' }, kubelet)
+  const agent = await startAgent(deps, { layout, nodeName: 'n' }, [kubelet])
   t.after(() => process.kill(agent.pid, 'SIGKILL'))
   const supervision = runSupervision(deps, node, agent, stop.signal)
   while (sleeps.length < 5) await sleep(1)

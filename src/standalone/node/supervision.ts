@@ -22,7 +22,7 @@ export async function runSupervision(
     readonly nodeName: string
     readonly addresses: readonly string[]
     readonly privateRuntime: boolean
-    readonly kubelet: string
+    readonly kubelet: readonly string[]
   },
   first: AgentProcess,
   signal: AbortSignal,

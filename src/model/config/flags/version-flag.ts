@@ -1,3 +1,5 @@
+import process from 'node:process'
+import { ownBuild } from '../../../base/builtin/own-build.ts'
 import type { Field } from '../kinds/field.ts'
 import { attempt, text } from '../kinds/scalar-kinds.ts'
 import { parseGoBool } from '../values/go-scalars.ts'
@@ -27,12 +29,13 @@ export const versionFlag: Field<string> = {
   },
 }
 
-/** What --version prints, or undefined when it was not asked to print. The first line is what kubeadm reads. */
+/** What --version prints, or undefined when it was not asked to print. kubeadm takes one line of this form and no other; the rest is in "raw". */
 export function formatVersion(value: string): string | undefined {
   if (value === 'true') return `Kubernetes ${KUBERNETES_VERSION}`
   if (value !== 'raw') return undefined
   const [major, minor] = KUBERNETES_VERSION.slice(1).split('.')
-  return JSON.stringify({ major, minor, gitVersion: KUBERNETES_VERSION, platform: 'linux' })
+  const build = { deckhandVersion: ownBuild?.version, gitCommit: ownBuild?.commit, nodeVersion: process.version }
+  return JSON.stringify({ major, minor, gitVersion: KUBERNETES_VERSION, ...build, platform: 'linux' })
 }
 
 /** The version that the node reports. */

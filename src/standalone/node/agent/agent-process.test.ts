@@ -37,7 +37,7 @@ async function startAgent(t: TestContext, healthyAfterMs: number, exit: { readon
       {
         clock,
         say: (line: string) => void said.push(line),
-        ownKubelet: '',
+        ownKubelet: [],
         pid: 1,
         programPath: '',
         userId: 0,

@@ -26,9 +26,13 @@ const WAITS = { firstMs: 20, longestMs: 500, factor: 1.2 }
 const SHOWN_LOG_LINES = 15
 
 /** Starts the agent with the configuration that is in the state folder. */
-export async function startAgent(deps: StandaloneDeps, node: StartedNode, kubelet: string): Promise<AgentProcess> {
+export async function startAgent(
+  deps: StandaloneDeps,
+  node: StartedNode,
+  kubelet: readonly string[],
+): Promise<AgentProcess> {
   const { layout } = node
-  const argv = [kubelet, ...agentFlags(node)]
+  const argv = [...kubelet, ...agentFlags(node)]
   const startedAtMs = deps.clock.monotonic()
   const started = await startProcess({ argv, logFile: layout.agentLog })
   let exit: ProcessExit | undefined

@@ -53,5 +53,9 @@ async function answer(line: string): Promise<void> {
 
 // Modes are what the requests say.
 process.umask(0)
-const readLine = createLineReader()
-for (let line = readLine(); line !== undefined; line = readLine()) await answer(line)
+void answerAll()
+
+async function answerAll(): Promise<void> {
+  const readLine = createLineReader()
+  for (let line = readLine(); line !== undefined; line = readLine()) await answer(line)
+}
