@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build, transform } from 'esbuild'
@@ -6,6 +5,12 @@ import type { BuildOptions, Metafile, Plugin } from 'esbuild'
 
 /** Packages in CommonJS get Node's own modules by it. Whatever else they ask for is in the bundle, or missing. */
 export const PROGRAM_BANNER = 'const require = process.getBuiltinModule;'
+
+/** What a program says about itself. */
+export interface OwnBuild {
+  readonly version: string
+  readonly commit: string
+}
 
 interface Program {
   /** Of the file that is written, without its ending. */
@@ -15,6 +20,8 @@ interface Program {
   readonly outdir: string
   /** Other files by their names, which share what the program has: code that is loaded before it reaches into it. */
   readonly beside?: Readonly<Record<string, string>>
+  /** For src/base/builtin/own-build.ts. */
+  readonly ownBuild?: OwnBuild
 }
 
 /**
@@ -22,7 +29,7 @@ interface Program {
  * Returns the paths below the root of all that is in them.
  */
 export async function buildProgram(root: string, program: Program): Promise<readonly string[]> {
-  const { name, source, outdir, beside = {} } = program
+  const { name, source, outdir, beside = {}, ownBuild } = program
   const options = {
     absWorkingDir: root,
     entryPoints: { [name]: source, ...beside },
@@ -35,7 +42,7 @@ export async function buildProgram(root: string, program: Program): Promise<read
     banner: { js: PROGRAM_BANNER },
     // The licences are in a file of their own.
     legalComments: 'none',
-    define: { OWN_BUILD: JSON.stringify(readOwnBuild(root)) },
+    ...(ownBuild && { define: { OWN_BUILD: JSON.stringify(ownBuild) } }),
     logLevel: 'warning',
   } as const satisfies BuildOptions
   const { metafile } = await build({ ...options, plugins: [leaveOut], write: false, metafile: true })
@@ -50,17 +57,6 @@ export async function buildProgram(root: string, program: Program): Promise<read
     writeFileSync(path, await shorten(text))
   }
   return Object.keys(made.inputs)
-}
-
-/** For src/base/builtin/own-build.ts. */
-function readOwnBuild(root: string): { readonly version: string; readonly commit: string } {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  // An unpacked archive has no history.
-  const git = spawnSync('git', ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  return { version, commit: git.status === 0 ? git.stdout.trim() : '' }
 }
 
 // The comments in which esbuild names the file that the lines below come from, and the exports at the end.

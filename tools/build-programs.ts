@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { buildProgram } from './build-program.ts'
+import type { OwnBuild } from './build-program.ts'
 
 // Each by itself: together they would share code in many small files.
 const programs = {
@@ -19,7 +23,18 @@ export async function buildPrograms(
   beside: Partial<Record<keyof typeof programs, Readonly<Record<string, string>>>> = {},
 ): Promise<readonly string[]> {
   const inputs: string[] = []
+  const ownBuild = readOwnBuild(root)
   for (const [name, source] of Object.entries(programs) as [keyof typeof programs, string][])
-    inputs.push(...(await buildProgram(root, { name, source, outdir, beside: beside[name] ?? {} })))
+    inputs.push(...(await buildProgram(root, { name, source, outdir, beside: beside[name] ?? {}, ownBuild })))
   return inputs
+}
+
+function readOwnBuild(root: string): OwnBuild {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  // An unpacked archive has no history.
+  const git = spawnSync('git', ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  return { version, commit: git.status === 0 ? git.stdout.trim() : '' }
 }

@@ -14,11 +14,15 @@ const FIELD = /^\t(?:\w+\s+)?(\*?[\w.[\]*]+)\s+`([^`]*)`/gm
 const folder = process.argv[2]
 if (folder === undefined) throw new Error('Usage: generate-wire-format.ts FOLDER')
 const structs = new Map<string, string>()
+const inCore = new Set<string>()
 for (const group of readdirSync(folder)) {
   for (const [, name = '', body = ''] of readFileSync(join(folder, group, 'types.go'), 'utf8').matchAll(STRUCT)) {
     const special = `${group}.${name}`
     if (apiSchema[special] !== undefined) structs.set(special, body)
-    else if (!structs.has(name) || group === 'core' || group === 'meta') structs.set(name, body)
+    else if (group === 'core' || group === 'meta' || !structs.has(name)) structs.set(name, body)
+    else if (apiSchema[name] !== undefined && !inCore.has(name) && structs.get(name) !== body)
+      throw new Error(`Found "${name}" in "${group}" and in a folder before it: leave out the group that is not meant`)
+    if (group === 'core' || group === 'meta') inCore.add(name)
   }
 }
 

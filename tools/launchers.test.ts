@@ -54,7 +54,7 @@ describe('the launchers', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const { status, stdout, stderr } = run(join(folder, 'second'), ['version'])
     assert.deepEqual([status, stderr], [0, ''])
-    assert.match(stdout, new RegExp(`^deckhand ${version} \\(Node 26\\.`))
+    assert.match(stdout, new RegExp(`^deckhand (?:${version} \\(commit |from sources \\()[^()]*Node 26\\.`))
   })
 
   for (const [name, node] of [

@@ -392,7 +392,7 @@ export const apiWireFormat: Readonly<Record<string, string>> = {
   PolicyRule: 'verbs=1 apiGroups=2? resources=3? resourceNames=4? nonResourceURLs=5?',
   ClusterRoleBinding: 'metadata=1? subjects=2? roleRef=3',
   RoleRef: 'apiGroup=1 kind=2 name=3',
-  Subject: 'kind=1 user=2 group=3 serviceAccount=4',
+  Subject: 'kind=1 apiGroup=2? name=3 namespace=4?',
   Role: 'metadata=1? rules=2',
   RoleBinding: 'metadata=1? subjects=2? roleRef=3',
   CustomResourceDefinition: 'metadata=1? spec=2 status=3?',
