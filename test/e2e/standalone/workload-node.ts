@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Lab } from '../lab/start-lab.ts'
@@ -42,6 +42,11 @@ export class WorkloadNode {
     const path = `${this.#lab.folder}/${name}`
     await this.#lab.runInside(['sh', '-c', 'printf %s "$1" > "$2"', 'sh', text, path])
     return path
+  }
+
+  /** The names in a folder of the node's state. */
+  async listState(folder: string): Promise<readonly string[]> {
+    return await readdir(`${this.#state}/${folder}`)
   }
 
   async kubectl(...args: readonly string[]): Promise<string> {

@@ -62,6 +62,59 @@ spec:
             command: ["true"]
 `
 
+/** Each start adds a line to what the claim holds. */
+const STORE = `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: store}
+spec:
+  serviceName: store
+  selector: {matchLabels: {app: store}}
+  template:
+    metadata: {labels: {app: store}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers:
+      - name: main
+        image: deckhand.local/busybox:1
+        imagePullPolicy: Never
+        command: [sh, -c, "echo start >> /data/starts; exec sleep 1000"]
+        volumeMounts: [{name: data, mountPath: /data}]
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Mi}}}
+`
+const STARTS = ['exec', 'store-0', '--', 'cat', '/data/starts']
+
+/** The claim of a set gets a folder of the node, which outlives the pod. */
+async function startStore(node: WorkloadNode): Promise<void> {
+  assert.match(
+    await node.kubectl('get', 'storageclass', '--no-headers'),
+    /^standard \(default\) +deckhand.local\/folder +Delete +WaitForFirstConsumer +true /,
+  )
+  await node.kubectl('apply', '-f', await node.write('store.yaml', STORE))
+  await node.kubectl('rollout', 'status', 'statefulset/store', '--timeout=25s')
+  await node.kubectl('delete', 'pod', 'store-0')
+  await node.kubectl('rollout', 'status', 'statefulset/store', '--timeout=25s')
+  await node.kubectl('wait', 'pod/store-0', '--for=condition=Ready', '--timeout=25s')
+  assert.equal(await node.kubectl(...STARTS), 'start\nstart\n')
+  assert.match(
+    await node.kubectl('get', 'pvc', 'data-store-0', '--no-headers'),
+    /^data-store-0 +Bound +pvc-\S+ +10Mi +RWO +standard /,
+  )
+}
+
+/** It outlives the node as well, and goes with the claim. */
+async function endStore(node: WorkloadNode): Promise<void> {
+  await node.kubectl('rollout', 'status', 'statefulset/store', '--timeout=25s')
+  await node.kubectl('wait', 'pod/store-0', '--for=condition=Ready', '--timeout=25s')
+  assert.equal(await node.kubectl(...STARTS), 'start\nstart\nstart\n')
+  assert.equal((await node.listState('volumes')).length, 1)
+  await node.kubectl('delete', 'statefulset/store', '--cascade=foreground')
+  await node.kubectl('delete', 'pvc', 'data-store-0', '--timeout=25s')
+  await node.kubectl('wait', 'pv', '--all', '--for=delete', '--timeout=25s')
+  assert.deepEqual(await node.listState('volumes'), [])
+}
+
 async function runOthers(node: WorkloadNode): Promise<void> {
   await node.kubectl('apply', '-f', await node.write('others.yaml', OTHERS))
   await node.kubectl('create', 'job', 'once', '--from=cronjob/tick')
@@ -99,10 +152,12 @@ describe('workloads of a standalone node', () => {
     await node.kubectl('delete', 'deployment', 'web', '--wait')
     await node.kubectl('wait', 'pods', '-l', 'app=web', '--for=delete', '--timeout=25s')
     await runOthers(node)
+    await startStore(node)
     await node.down()
     await node.up('--without', 'deployments')
     const refused = await node.tryKubectl('create', '-f', await node.write('web.yaml', DEPLOYMENT))
     assert.match(refused.stderr, /this node runs without deployments/)
+    await endStore(node)
     await node.down()
   })
 })
