@@ -51,6 +51,7 @@ describe('the state of a container of Docker', () => {
       { Status: 'created', ExitCode: 127, Error: 'no such file' },
       ['exited', 127, 'ContainerCannotRun'],
     ],
+    'never started, and half removed': [{ Status: 'dead' }, ['created', 0, '']],
     'being removed': [{ Status: 'removing', StartedAt: STARTED, FinishedAt: FINISHED }, ['unknown', 0, '']],
   } as const
   for (const [about, [state, [name, exitCode, reason]]] of Object.entries(rows)) {

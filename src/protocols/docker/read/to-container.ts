@@ -76,7 +76,9 @@ export function toContainerStatus(inspected: InspectedContainer, image: ImageNam
 /** The state that Docker shows, by what happened and not by its name of it: one that could not start is "created" there. */
 export function stateOf({ State: state }: InspectedContainer): ContainerState {
   if (state.Running) return ContainerState.CONTAINER_RUNNING
-  if (state.Status === 'dead' || state.Status === 'removing') return ContainerState.CONTAINER_UNKNOWN
+  // A Docker that died while it removed a container shows it as dead: if it was never started, it is none that counts as a start.
+  const isGoing = state.Status === 'dead' || state.Status === 'removing'
+  if (isGoing && parseDockerTime(state.StartedAt) > 0n) return ContainerState.CONTAINER_UNKNOWN
   if (parseDockerTime(state.FinishedAt) > 0n || state.ExitCode !== 0) return ContainerState.CONTAINER_EXITED
   return ContainerState.CONTAINER_CREATED
 }
