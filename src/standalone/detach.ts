@@ -11,6 +11,7 @@ import { exitCodes, NodeError } from './node/node-error.ts'
 import type { ExitCode } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
+import { OWN_NAME } from './node/own-name.ts'
 import { NODE_IS_UP, stateOption } from './up.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
@@ -95,9 +96,9 @@ async function startUp(
 function announce(deps: ClientDeps, layout: NodeLayout, pid: number): void {
   deps.say(`${NODE_IS_UP} (pid ${pid})`)
   deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
-  deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${stateOption(layout)}`)
+  deps.say(`  see pods      kubectl get pods -A, or ${OWN_NAME} status${stateOption(layout)}`)
   deps.say(`  what it says  ${layout.upLog}`)
-  deps.say(`  stop all      bin/deckhand down${stateOption(layout)}`)
+  deps.say(`  stop all      ${OWN_NAME} down${stateOption(layout)}`)
 }
 
 function toExitError(exit: ProcessExit | undefined, lines: readonly string[]): NodeError {

@@ -40,6 +40,7 @@ import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
+import { OWN_NAME } from './node/own-name.ts'
 import { findPolicyRefusal } from './node/policy-refusal.ts'
 import { checkServicePrograms, prepareServiceNetwork, removePolicyRules } from './node/service-network.ts'
 import { startNodeApi } from './node/start-node-api.ts'
@@ -272,23 +273,23 @@ async function announce(
   deps.say(NODE_IS_UP)
   deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
   if (record.addresses !== undefined)
-    deps.say(`  elsewhere     bin/deckhand kubeconfig${command} > FILE, for kubectl on other machines`)
+    deps.say(`  elsewhere     ${OWN_NAME} kubeconfig${command} > FILE, for kubectl on other machines`)
   deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
-  deps.say(`  see pods      kubectl get pods -A, or bin/deckhand status${command}`)
-  deps.say(`  explain one   bin/deckhand why POD${command}`)
+  deps.say(`  see pods      kubectl get pods -A, or ${OWN_NAME} status${command}`)
+  deps.say(`  explain one   ${OWN_NAME} why POD${command}`)
   if (hasPage) deps.say(`  look at it    ${await describePage(deps, layout)}`)
-  deps.say(`  add images    bin/deckhand images pull NAME, or load FILE${command}`)
+  deps.say(`  add images    ${OWN_NAME} images pull NAME, or load FILE${command}`)
   deps.say(`  settings      *.conf files in ${layout.settings}, read at the start`)
   deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
   deps.say(`  agent's log   ${layout.agentLog}`)
   deps.say(`  leave         Ctrl-C: the agent stops, pods go on`)
-  deps.say(`  stop all      bin/deckhand down${command}`)
+  deps.say(`  stop all      ${OWN_NAME} down${command}`)
 }
 
 /** A link lets in the first one who has it, so none is written where others may read it. */
 async function describePage(deps: UpDeps, layout: NodeLayout): Promise<string> {
-  if (!deps.isTerminal) return `bin/deckhand page${stateOption(layout)} prints a link for a browser`
-  return `${await createPageLink(layout, 'admin', deps.clock.now())} (once; a new link: bin/deckhand page${stateOption(layout)})`
+  if (!deps.isTerminal) return `${OWN_NAME} page${stateOption(layout)} prints a link for a browser`
+  return `${await createPageLink(layout, 'admin', deps.clock.now())} (once; a new link: ${OWN_NAME} page${stateOption(layout)})`
 }
 
 /** What commands about this node need to find it. */
@@ -324,5 +325,5 @@ async function leaveAgent(
   const stopped = { ...knownAgent(node), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stopped, new AbortController().signal)) deps.say('The agent stopped.')
   if (!node.isUp) return
-  deps.say('Pods and runtime go on: "bin/deckhand up" takes over again, "bin/deckhand down" stops all.')
+  deps.say(`Pods and runtime go on: "${OWN_NAME} up" takes over again, "${OWN_NAME} down" stops all.`)
 }

@@ -88,7 +88,8 @@ function toOptions(
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 6, 0, 0],
+    // On the right half of a time of day, which may be the last label.
+    padding: [8, 18, 0, 0],
     scales: {
       x: { range: (_, __, last) => [(last ?? Date.now() / 1000) - HOUR_S, last ?? Date.now() / 1000] },
       y: { range: (_, __, highest) => [0, most ?? Math.max((highest ?? 0) * 1.15, 0.001)] },

@@ -177,7 +177,7 @@ export class PageSite {
     return this.#sessions.find(this.#cookieOf(request), typeof key === 'string' ? key : undefined)
   }
 
-  // Browsers do not tell the cookies of two ports apart: each node of a machine has a name of its own.
+  // To browsers the ports of a host have the same cookies: each node of a machine has a name of its own.
   get #cookieName(): string {
     return `deckhand-${this.#deps.nodeName.replaceAll(/[^\w-]/g, '-')}`
   }

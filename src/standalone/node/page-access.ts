@@ -17,7 +17,7 @@ export async function writePageAccess({ pageAccess }: NodeLayout, access: PageAc
   await writeFileDurably(pageAccess, `${JSON.stringify(access)}\n`, { mode: 0o600 })
 }
 
-/** A link that signs in whoever opens it first, with the rights of an identity. */
+/** A link that signs in once, with the rights of an identity. */
 export async function createPageLink(layout: NodeLayout, identity: PageIdentity, now: number): Promise<string> {
   const access = parseAccess(await readAccess(layout))
   if (access === undefined)
