@@ -181,6 +181,9 @@ ${UP_OPTIONS}`,
   help: { usage: 'deckhand help [COMMAND]', summary: 'this text, or that of a command', details: '' },
 }
 
+/** All commands, in the order of the help. */
+export const commandNames: readonly string[] = Object.keys(commands)
+
 /** What "deckhand help" prints, or "deckhand COMMAND --help". */
 export function helpText(command?: string): string {
   const help = command === undefined ? undefined : commands[command]
@@ -188,10 +191,15 @@ export function helpText(command?: string): string {
   return [`Usage: ${help.usage}`, capitalized(help.summary), help.details].filter((part) => part !== '').join('\n\n')
 }
 
+// Of the longest name, and a space.
+const NAME_WIDTH = Math.max(...commandNames.map((name) => name.length)) + 1
+
 function overview(): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => {
     const [first = '', ...rest] = summary.split('\n')
-    return [`  ${name.padEnd(10)}${first}`, ...rest.map((line) => `            ${line}`)].join('\n')
+    return [`  ${name.padEnd(NAME_WIDTH)}${first}`, ...rest.map((line) => `  ${''.padEnd(NAME_WIDTH)}${line}`)].join(
+      '\n',
+    )
   })
   return `Deckhand: a Kubernetes node on one machine. Needs Linux and root.
 

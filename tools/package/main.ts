@@ -5,10 +5,13 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import process from 'node:process'
 import { buildExecutable } from './build-executable.ts'
+import { completions } from './completions.ts'
+import { manualPages } from './manual-pages.ts'
 import { stripProgram } from './strip-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const out = join(root, 'out')
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out)
 mkdirSync(join(root, '.cache'), { recursive: true })
@@ -25,6 +28,7 @@ try {
   await buildExecutable({ dist: join(root, 'dist'), work, node, output })
   copyFileSync(join(root, 'dist/sbom.cdx.json'), join(out, 'sbom.cdx.json'))
   copyFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.txt'), join(out, 'THIRD-PARTY-LICENSES.txt'))
+  for (const [name, text] of [...manualPages(version), ...completions()]) writeFileSync(join(out, name), text)
   writeChecksums()
 } finally {
   rmSync(work, { recursive: true })
