@@ -23,9 +23,9 @@ const UP_OPTIONS = `${STATE}
                           installed)
   --kubelet PATH          run this kubelet as the agent; without it our own
   --without PART,...      leave parts out: deployments (with their replica sets), daemonsets,
-                          statefulsets, jobs (with cron jobs), budgets (of disruptions), services, dns,
-                          policies (of the network), storage (folders as volumes of claims). Their objects are
-                          refused then, and those that are there stay as they are
+                          statefulsets, jobs (with cron jobs), budgets (of disruptions), autoscalers, services,
+                          dns, policies (of the network), storage (folders as volumes of claims). Their objects
+                          are refused then, and those that are there stay as they are
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --address ADDRESS       serve the Kubernetes API and the agent on this address of the machine for other
                           machines, with certificates for it and never without a credential; the API

@@ -7,6 +7,7 @@ import { definitionRules } from '../custom-resources/definition-rules.ts'
 import { bindingColumns, nameAndCreated } from '../rbac/role-columns.ts'
 import { clusterRoleBindingRules, clusterRoleRules, roleBindingRules, roleRules } from '../rbac/role-validation.ts'
 import { metricsDefinition } from '../metrics/metrics-resources.ts'
+import { autoscalerColumns } from './columns/autoscaler-columns.ts'
 import { resourceClaimColumns, resourceSliceColumns } from './columns/device-columns.ts'
 import { eventColumns } from './columns/event-columns.ts'
 import * as jobColumns from './columns/job-columns.ts'
@@ -39,6 +40,7 @@ import { endpointsRules } from './rules/services/endpoints-rules.ts'
 import { serviceRules } from './rules/services/service-rules.ts'
 import { storageClassRules } from './rules/storage-class-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
+import { autoscalerRules } from './rules/workloads/autoscaler-rules.ts'
 import { cronJobRules } from './rules/workloads/cron-job-rules.ts'
 import { daemonSetRules } from './rules/workloads/daemon-set-rules.ts'
 import { deploymentRules } from './rules/workloads/deployment-rules.ts'
@@ -426,6 +428,16 @@ const workloads: readonly Resource[] = [
     subresources: [scale, status],
     columns: workloadColumns.statefulSetColumns,
     rules: statefulSetRules,
+  }),
+  define('horizontalpodautoscalers.autoscaling', {
+    kind: 'HorizontalPodAutoscaler',
+    version: 'v2',
+    shortNames: ['hpa'],
+    categories: ['all'],
+    isNamespaced: true,
+    subresources: [status],
+    columns: autoscalerColumns,
+    rules: autoscalerRules,
   }),
   define('networkpolicies.networking.k8s.io', {
     kind: 'NetworkPolicy',

@@ -36,6 +36,7 @@ interface StoredTypes {
   readonly 'deployments.apps': groups.Deployment
   readonly 'deviceclasses.resource.k8s.io': groups.DeviceClass
   readonly 'endpointslices.discovery.k8s.io': groups.EndpointSlice
+  readonly 'horizontalpodautoscalers.autoscaling': groups.HorizontalPodAutoscaler
   readonly 'jobs.batch': groups.Job
   readonly 'leases.coordination.k8s.io': groups.Lease
   readonly 'networkpolicies.networking.k8s.io': groups.NetworkPolicy

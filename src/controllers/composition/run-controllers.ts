@@ -8,6 +8,7 @@ import type {
   DaemonSet,
   Deployment,
   EndpointSlice,
+  HorizontalPodAutoscaler,
   Job,
   NetworkPolicy,
   PodDisruptionBudget,
@@ -28,6 +29,7 @@ import { createEventRecorder } from '../../protocols/kube-api/events/create-even
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object.ts'
+import { createAutoscalerController } from '../autoscalers/autoscaler-controller.ts'
 import { createCronJobController } from '../cron-jobs/cron-job-controller.ts'
 import { createDaemonSetController } from '../daemon-sets/daemon-set-controller.ts'
 import { createDisruptionBudgetController } from '../disruption-budgets/disruption-budget-controller.ts'
@@ -115,6 +117,11 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
     .filter(([part]) => !deps.without.includes(part))
     .flatMap(([, create]) => create.map((each) => each(shared)))
   const { proxy, dns, folders, nodeName } = deps
+  if (!deps.without.includes('autoscalers')) {
+    const plural = 'horizontalpodautoscalers'
+    const autoscalers = open<HorizontalPodAutoscaler>('autoscaling/v2', 'HorizontalPodAutoscaler', plural)
+    controllers.push(createAutoscalerController({ ...shared, client: deps.client, autoscalers }))
+  }
   if (folders !== undefined && !deps.without.includes('storage')) {
     const volumes = open<PersistentVolume>('v1', 'PersistentVolume', 'persistentvolumes')
     const storageClasses = open<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses')

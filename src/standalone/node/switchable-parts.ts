@@ -4,6 +4,7 @@ export const SWITCHABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
   daemonsets: ['daemonsets.apps'],
   statefulsets: ['statefulsets.apps'],
   budgets: ['poddisruptionbudgets.policy'],
+  autoscalers: ['horizontalpodautoscalers.autoscaling'],
   jobs: ['cronjobs.batch', 'jobs.batch'],
   dns: [],
   policies: ['networkpolicies.networking.k8s.io'],

@@ -10,7 +10,7 @@ import type { ContinueToken } from './continue-token.ts'
 import { parseFieldSelector } from './field-selector.ts'
 import type { FieldSelector } from './field-selector.ts'
 import { parseLabelSelector } from './parse-label-selector.ts'
-import type { LabelSelector } from './parse-label-selector.ts'
+import type { SelectsLabels } from '../../../model/schema/parse-selector-text.ts'
 import { readNumber } from '../request-info.ts'
 
 /** Which objects of a resource are meant. */
@@ -18,7 +18,7 @@ export interface Selection {
   readonly resource: Resource
   /** Undefined: of all namespaces. */
   readonly namespace: string | undefined
-  readonly labels: LabelSelector | undefined
+  readonly labels: SelectsLabels | undefined
   readonly fields: FieldSelector | undefined
 }
 
