@@ -81,6 +81,8 @@ describe('parseArguments()', () => {
     ],
     ['reset', { kind: 'reset', options: { state: '/var/lib/deckhand', yes: false } }],
     ['reset --yes --state s', { kind: 'reset', options: { state: '/home/me/s', yes: true } }],
+    ['why web', { kind: 'why', pod: 'web', state: '/var/lib/deckhand' }],
+    ['why --state s default/web', { kind: 'why', pod: 'default/web', state: '/home/me/s' }],
     ['--version', { kind: 'version' }],
     ['up', { kind: 'up', options: up }],
     [

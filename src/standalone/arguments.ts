@@ -107,10 +107,11 @@ export function parseArguments(args: readonly string[], folder: string): Command
     case 'status':
       return { kind: 'status', state: resolve(folder, parse(rest, { state: text }).state ?? DEFAULT_STATE) }
     case 'why': {
-      const [pod, ...others] = rest
-      if (pod === undefined || pod.startsWith('-'))
-        throw wrong('Cannot say why: expected the name of a pod, as "deckhand status" shows it')
-      return { kind: 'why', pod, state: resolve(folder, parse(others, { state: text }).state ?? DEFAULT_STATE) }
+      const { values, names } = parseNamed(rest, { state: text })
+      const [pod, ...others] = names
+      if (pod === undefined || others.length > 0)
+        throw wrong('Cannot say why: expected the name of one pod, as "deckhand status" shows it')
+      return { kind: 'why', pod, state: resolve(folder, values['state'] ?? DEFAULT_STATE) }
     }
     case 'kubeconfig': {
       const { state, address, reader } = parse(rest, { state: text, address: text, reader: { type: 'boolean' } })
