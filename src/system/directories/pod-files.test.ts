@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -22,6 +23,28 @@ const exists = (path: string) =>
   )
 
 describe('createPodFiles()', () => {
+  test('writeHosts() leaves alone what is right, and a container never finds its file empty', async (t) => {
+    const { root, files } = await makeRoot(t)
+    const path = join(root, 'etc-hosts')
+    await files.writeHosts(path, 'one\n')
+    const { ino } = await stat(path)
+    await utimes(path, 1, 1)
+    await files.writeHosts(path, 'one\n')
+    assert.equal((await stat(path)).mtimeMs, 1000)
+    const lengths = new Set<number>()
+    const reader = setInterval(() => lengths.add(readFileSync(path).length), 0)
+    t.after(() => clearInterval(reader))
+    for (let round = 0; round < 50; round += 1) {
+      const text = round % 2 === 0 ? 'one and more\n' : 'two\n'
+      await files.writeHosts(path, text)
+      assert.equal(await readFile(path, 'utf8'), text)
+    }
+    clearInterval(reader)
+    assert.ok(lengths.size > 0)
+    assert.ok(!lengths.has(0))
+    assert.equal((await stat(path)).ino, ino)
+  })
+
   test('removePod() removes what the agent made and leaves what a volume holds', async (t) => {
     const { root, files } = await makeRoot(t)
     const pod = join(root, 'pods', 'u1')

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, readFile, readlink, symlink, unlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, readlink, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { readMountTable } from '../mounts/mount-table.ts'
 import {
@@ -60,8 +60,13 @@ export function createPodFiles(options: {
     },
 
     async writeHosts(path: string, text: string): Promise<void> {
-      // Containers have the file mounted: it is written in place, a new one would not be seen.
-      await writeFile(path, text, { mode: 0o644 })
+      // Containers have the file mounted: it is written in place, a new one would not be seen, and is never empty meanwhile. They may have written to it.
+      await using file = await open(path, constants.O_CREAT | constants.O_RDWR, 0o644)
+      const bytes = Buffer.from(text)
+      const { bytesRead, buffer: present } = await file.read(Buffer.alloc(bytes.length + 1), 0, bytes.length + 1, 0)
+      if (present.subarray(0, bytesRead).equals(bytes)) return
+      await file.writeFile(bytes)
+      await file.truncate(bytes.length)
     },
 
     async makeTerminationLog(path: string): Promise<void> {

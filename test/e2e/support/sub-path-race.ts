@@ -75,12 +75,15 @@ export async function raceSubPaths(
   return outcome
 }
 
+// Of containerd and of Docker.
+const START_FAILED = new Set(['StartError', 'ContainerCannotRun'])
+
 /** Undefined until every container has run or was refused. */
 async function findResults(node: TestNode, name: string) {
   const pod = await node.agent.pod(name)
   const statuses = pod?.status?.containerStatuses ?? []
   const isRefused = ({ waiting, terminated }: ContainerState) =>
-    (waiting !== undefined && waiting.reason !== 'ContainerCreating') || terminated?.reason === 'StartError'
+    (waiting !== undefined && waiting.reason !== 'ContainerCreating') || START_FAILED.has(terminated?.reason ?? '')
   const refused = statuses.filter(({ state = {} }) => isRefused(state)).length
   const ran = statuses.filter(({ state = {} }) => state.terminated !== undefined && !isRefused(state))
   if (pod === undefined || ran.length + refused < PER_POD) return undefined
