@@ -105,7 +105,8 @@ function validateAmount(name: string, amount: string, path: FieldPath, problems:
     problems.invalid(path, amount, `must be a multiple of the page size of ${name}`)
 }
 
-function validateContainerResourceName(name: string, path: FieldPath, problems: ProblemList): void {
+/** The name of something that a container can ask for. */
+export function validateContainerResourceName(name: string, path: FieldPath, problems: ProblemList): void {
   if (qualifiedName(name) !== undefined) return problems.matches(path, name, qualifiedName)
   const isStandard = ['cpu', 'memory', 'ephemeral-storage'].includes(name) || isHugePages(name)
   if (!name.includes('/') && !isStandard) {

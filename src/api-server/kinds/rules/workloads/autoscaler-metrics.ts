@@ -8,8 +8,9 @@ import type {
 } from '../../../../model/generated/api-groups.ts'
 import { tryParseQuantity } from '../../../../model/resources/quantity.ts'
 import type { FieldPath } from '../../../../model/schema/field-path.ts'
-import { dnsLabel, qualifiedName } from '../../../../model/schema/validation/name-rules.ts'
+import { dnsLabel } from '../../../../model/schema/validation/name-rules.ts'
 import type { NameRule, ProblemList } from '../../../../model/schema/validation/problem-list.ts'
+import { validateContainerResourceName } from '../../../../model/schema/validation/validate-resources.ts'
 import { validateLabelSelector } from '../../../../model/schema/validation/validate-selectors.ts'
 
 const SOURCES = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
@@ -99,7 +100,7 @@ function validateContainerResource(
   path: FieldPath,
   problems: ProblemList,
 ): void {
-  if (source.name) problems.matches(path.child('name'), source.name, qualifiedName)
+  if (source.name) validateContainerResourceName(source.name, path.child('name'), problems)
   if (source.container) problems.matches(path.child('container'), source.container, dnsLabel)
   else problems.required(path.child('container'), 'must specify a container')
   validateResource(source, path, problems)

@@ -33,13 +33,21 @@ const rules = (scaleUp: HPAScalingRules) => ({ behavior: { scaleUp } })
 describe('autoscalerRules', () => {
   for (const [name, spec, expected] of [
     ['a good one', {}, []],
-    ['a minimum of 0', { minReplicas: 0 }, ['spec.minReplicas: Invalid value: 0: must be greater than or equal to 1']],
+    [
+      'a minimum of 0',
+      { minReplicas: 0 },
+      [
+        'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
+        'spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas',
+      ],
+    ],
     [
       'no maximum',
       { maxReplicas: 0, minReplicas: 0 },
       [
         'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
         'spec.maxReplicas: Required value: must be set and greater than 0',
+        'spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas',
       ],
     ],
     [
@@ -92,6 +100,13 @@ describe('autoscalerRules', () => {
       'a target of nothing',
       { metrics: [resource({ target: { type: 'AverageValue', averageValue: '0' } })] },
       ['spec.metrics[0].resource.target.averageValue: Invalid value: "0": must be positive'],
+    ],
+    [
+      'a resource that containers do not have',
+      { metrics: [{ type: 'ContainerResource', containerResource: { ...cpu, name: 'strange', container: 'c' } }] },
+      [
+        'spec.metrics[0].containerResource.name: Invalid value: "strange": must be a standard resource for containers or fully qualified',
+      ],
     ],
     [
       'no container',

@@ -78,6 +78,11 @@ function validateSpec({ minReplicas, maxReplicas, metrics = [], behavior }: Hori
   if (minReplicas !== undefined && maxReplicas < minReplicas)
     problems.invalid(path, maxReplicas, 'must be greater than or equal to `minReplicas`')
   for (const [index, metric] of metrics.entries()) validateMetric(metric, SPEC.child('metrics').index(index), problems)
+  if (minReplicas === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External'))
+    problems.forbidden(
+      SPEC.child('metrics'),
+      'must specify at least one Object or External metric to support scaling to zero replicas',
+    )
   for (const side of ['scaleUp', 'scaleDown'] as const) {
     const rules = behavior?.[side]
     if (rules !== undefined) validateRules(rules, SPEC.child('behavior').child(side), problems)
