@@ -120,6 +120,7 @@ describe('kubectl', () => {
       'apps/v1',
       'authentication.k8s.io/v1',
       'authorization.k8s.io/v1',
+      'autoscaling/v2',
       'batch/v1',
       'certificates.k8s.io/v1',
       'certificates.k8s.io/v1beta1',
@@ -394,7 +395,7 @@ describe('kubectl', () => {
   })
 
   test('gets an error for what this API does not do', async () => {
-    assert.match((await runFailing('get hpa')).stderr, /the server doesn't have a resource type "hpa"/)
+    assert.match((await runFailing('get flowschemas')).stderr, /the server doesn't have a resource type "flowschemas"/)
   })
 })
 
