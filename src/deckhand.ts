@@ -1,16 +1,16 @@
 /** The friendly command: reads the command line, wires the standalone node, and turns its end into an exit code. */
 import process from 'node:process'
-import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { ShutdownError } from './base/async/abort-errors.ts'
 import { systemClock } from './base/async/clock.ts'
+import { EXECUTABLE_FOLDER, isExecutable } from './base/builtin/executable-files.ts'
 import { formatOwnBuild, ownBuild } from './base/builtin/own-build.ts'
 import { hostname } from 'node:os'
-import { openClient } from './standalone/node/open-client.ts'
-import { runNodeControllers } from './standalone/node/run-node-controllers.ts'
-import { runNodeScheduler } from './standalone/node/run-node-scheduler.ts'
-import { serveApi } from './standalone/node/serve-api.ts'
-import { servePage } from './standalone/node/serve-page.ts'
+import { openClient } from './standalone/node/api/open-client.ts'
+import { runNodeControllers } from './standalone/node/api/run-node-controllers.ts'
+import { runNodeScheduler } from './standalone/node/api/run-node-scheduler.ts'
+import { serveApi } from './standalone/node/api/serve-api.ts'
+import { servePage } from './standalone/node/page/serve-page.ts'
 import { parseArguments } from './standalone/arguments.ts'
 import type { ImagesOptions } from './standalone/images/images-options.ts'
 import { createProgress } from './standalone/progress.ts'
@@ -45,17 +45,17 @@ process.umask(0o022)
 const deps: StandaloneDeps = {
   clock: systemClock,
   say: (line) => process.stdout.write(`${line}\n`),
-  ownKubelet: isSea() ? ['env', ...MALLOC_SETTINGS, process.execPath, 'kubelet'] : [ownFile('../bin/kubelet')],
+  ownKubelet: isExecutable ? ['env', ...MALLOC_SETTINGS, process.execPath, 'kubelet'] : [ownFile('../bin/kubelet')],
   pid: process.pid,
   programPath: process.env['PATH'],
   userId: process.getuid?.(),
 }
 
-const ownCommand = isSea() ? process.execPath : ownFile('../bin/deckhand')
+const ownCommand = isExecutable ? process.execPath : ownFile('../bin/deckhand')
 const openOwnClient: ClientDeps['openClient'] = (kubeconfig, tasks) => openClient(random, kubeconfig, tasks)
 
 // Built from the same sources, wherever this program itself is run from.
-const pageAssets = ownFile('../dist/page')
+const pageAssets = isExecutable ? `${EXECUTABLE_FOLDER}page` : ownFile('../dist/page')
 
 const askRuntime = (endpoint: string, signal: AbortSignal) => askSpeaker(endpoint.replace('unix://', ''), signal)
 

@@ -4,7 +4,7 @@ import { findNoted } from './node/known-process.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
-import { createPageLink } from './node/page-access.ts'
+import { createPageLink } from './node/page/page-access.ts'
 
 export interface PageOptions {
   readonly state: string

@@ -13,9 +13,9 @@ import type { ExitCode } from './node/node-error.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { apiUrls, readNodeRecord } from './node/node-record.ts'
-import { findPolicyRefusal } from './node/policy-refusal.ts'
+import { findPolicyRefusal } from './node/network/policy-refusal.ts'
 import type { NodeRecord } from './node/node-record.ts'
-import { toHost } from './node/parse-addresses.ts'
+import { toHost } from './node/network/parse-addresses.ts'
 
 /** Says what runs and what is refused: done when all is well, failed when a file of the user is not used, another code when not all runs. */
 export async function runStatus(deps: StatusDeps, state: string, signal: AbortSignal): Promise<ExitCode> {

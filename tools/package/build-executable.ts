@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import process from 'node:process'
-import { Script } from 'node:vm'
 import { build, transform } from 'esbuild'
 import { PROGRAM_BANNER } from '../build-program.ts'
-import { FOLDER } from './executable-folder.ts'
+import { EXECUTABLE_FOLDER as FOLDER } from '../../src/base/builtin/executable-files.ts'
 
 export interface ExecutableOptions {
   /** The programs as "npm run build" writes them. */
@@ -23,6 +22,14 @@ const MAIN = 'executable.js'
 const PAGE = 'page/'
 const CACHE = 'compiled/'
 
+// Writes beside each file the code that V8 makes of it. Its tables are ordered by a number that each process draws, so it is given one; V8 takes no code of
+// a process with other flags, so the flag is taken back before the code is written.
+const SEED = '--hash-seed=1'
+const COMPILE = `require('node:v8').setFlagsFromString('--hash-seed=0')
+const { Script } = require('node:vm'), { readFileSync, writeFileSync } = require('node:fs')
+for (const [file, filename] of JSON.parse(process.argv[1]))
+  writeFileSync(file + '.code', new Script(readFileSync(file, 'latin1'), { filename }).createCachedData())`
+
 /** Writes the executable: Node with all programs in it. The same programs and the same Node make the same bytes. */
 export async function buildExecutable(options: ExecutableOptions): Promise<void> {
   const { dist, work, node, output } = options
@@ -37,6 +44,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
     logLevel: 'warning',
   })
   const assets: Record<string, string> = {}
+  const scripts: [file: string, name: string][] = []
   for (const name of listFiles(dist)) if (name.startsWith(PAGE)) assets[name] = join(dist, name)
   for (const name of listPrograms(dist)) {
     const text = await toScript(name, readFileSync(join(dist, name), 'utf8'))
@@ -44,8 +52,9 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
     assets[`${name}.code`] = `${assets[name]}.code`
     mkdirSync(dirname(assets[name]), { recursive: true })
     writeFileSync(assets[name], text)
-    writeFileSync(assets[`${name}.code`] ?? '', new Script(text, { filename: FOLDER + name }).createCachedData())
+    scripts.push([assets[name], FOLDER + name])
   }
+  execFileSync(process.execPath, [SEED, '--input-type=commonjs', '--eval', COMPILE, JSON.stringify(scripts)])
   const config = join(work, 'executable.json')
   writeFileSync(
     config,
@@ -66,7 +75,9 @@ function listFiles(dist: string): readonly string[] {
 
 /** A module as the body of a function, which executable.ts calls: files from memory cannot import each other. */
 async function toScript(name: string, text: string): Promise<string> {
-  const { code } = await transform(text.replace(PROGRAM_BANNER, ''), {
+  // The names of sources, which the log needs (find-built-source.ts), are kept as if they were licences.
+  const marked = text.replace(PROGRAM_BANNER, '').replaceAll(/^\/\/ (?=\S+\.\w+$)/gm, '//! ')
+  const { code } = await transform(marked, {
     format: 'cjs',
     target: 'node26',
     supported: { 'dynamic-import': false },
@@ -76,6 +87,7 @@ async function toScript(name: string, text: string): Promise<string> {
     },
     minifyWhitespace: true,
     lineLimit: 160,
+    legalComments: 'inline',
   })
-  return `(function (module, exports, require) {${code}\n})`
+  return `(function (module, exports, require) {${code.replaceAll(/\n?\/\/! (?=\S+\.\w+\n)/g, '\n// ')}\n})`
 }

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
+import { Script } from 'node:vm'
 import { buildPage } from '../build-page.ts'
 import { buildPrograms } from '../build-programs.ts'
 import { buildExecutable } from './build-executable.ts'
@@ -63,6 +73,25 @@ describe('the executable', () => {
     const request = JSON.stringify({ operation: 'kindOf', request: { path: '/bin' } })
     const { stdout, stderr } = run(['/bin/deckhand', '/proc/self/exe/child/main.js'], `${request}\n`)
     assert.deepEqual(JSON.parse(stdout), { result: 'directory' }, stderr)
+  })
+
+  test('names the sources of its lines, as the built programs do', () => {
+    const marks = (folder: string) =>
+      readdirSync(join(folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.js') && !name.startsWith('page/'))
+        .flatMap((name) => readFileSync(join(folder, name), 'latin1').match(/^\/\/ src\/\S+\.ts$/gm) ?? [])
+    const built = marks(join(folder, 'dist'))
+    assert.ok(built.length > 900)
+    assert.deepEqual(marks(join(folder, 'work/assets')).toSorted(), built.toSorted())
+  })
+
+  test('has code that V8 takes for each of its files', () => {
+    const assets = join(folder, 'work/assets')
+    for (const name of ['main.js', 'deckhand.js', 'yaml-library.js', 'child/main.js']) {
+      const cachedData = readFileSync(join(assets, `${name}.code`))
+      const script = new Script(readFileSync(join(assets, name), 'latin1'), { cachedData })
+      assert.equal(script.cachedDataRejected, false, name)
+    }
   })
 
   test('has the same bytes when it is built again', async () => {

@@ -7,7 +7,7 @@ import { posix } from 'node:path'
 import process from 'node:process'
 import { getRawAsset } from 'node:sea'
 import { Script } from 'node:vm'
-import { FOLDER } from './executable-folder.ts'
+import { EXECUTABLE_FOLDER as FOLDER } from '../../src/base/builtin/executable-files.ts'
 
 type Require = (specifier: string) => unknown
 type Run = (module: { exports: unknown }, exports: unknown, require: Require) => void

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
-import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
+import { isExecutable, listExecutableFolder, readExecutableFile } from '../../base/builtin/executable-files.ts'
 import { listFolder, readBytes } from '../../system/files/state/state-folder.ts'
 import { PAGE_HEADERS } from './page-headers.ts'
 
@@ -23,24 +23,20 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 const PACKED = '.gz'
-// In the executable (tools/package/build-executable.ts).
-const OWN_FOLDER = 'page/'
 
 /** Reads what "npm run build" wrote; empty when it has not run. The executable has it in itself. */
 export async function loadPageAssets(folder: string): Promise<PageAssets> {
-  const names = isSea() ? listOwnFiles() : await listFolder(folder).catch((): readonly string[] => [])
+  const names = isExecutable
+    ? listExecutableFolder(folder)
+    : await listFolder(folder).catch((): readonly string[] => [])
   const read = async (name: string) =>
-    isSea() ? Buffer.from(getRawAsset(OWN_FOLDER + name)) : await readBytes(join(folder, name))
+    isExecutable ? readExecutableFile(join(folder, name)) : await readBytes(join(folder, name))
   const plain = names.filter((name) => names.includes(`${name}${PACKED}`))
   const assets = plain.map(async (name): Promise<[string, Asset]> => {
     const [bytes, packed] = await Promise.all([read(name), read(`${name}${PACKED}`)])
     return [name, { type: TYPES[extname(name)] ?? 'application/octet-stream', plain: bytes, packed }]
   })
   return new Map(await Promise.all(assets))
-}
-
-function listOwnFiles(): readonly string[] {
-  return getAssetKeys().flatMap((key) => (key.startsWith(OWN_FOLDER) ? [key.slice(OWN_FOLDER.length)] : []))
 }
 
 /** Sends a file of the page; false when there is none of this name. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeLayout, ServiceLayout } from './node-layout.ts'
-import type { NodeSchedulerDeps } from './run-node-scheduler.ts'
+import type { NodeSchedulerDeps } from './api/run-node-scheduler.ts'
 
 /** How the Kubernetes API of a node is to be served. */
 export interface ServedApi {

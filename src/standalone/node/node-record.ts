@@ -1,7 +1,7 @@
 import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodePorts } from '../arguments.ts'
-import { toHost } from './parse-addresses.ts'
+import { toHost } from './network/parse-addresses.ts'
 
 /** What "up" leaves in the state folder for the other commands; a folder without it is not a node's. */
 export interface NodeRecord {

@@ -1,7 +1,7 @@
 /** The Kubernetes API of a standalone node, alone: FOLDER has its objects and the kubeconfig files "admin", "agent" and "reader". */
 import { dirname } from 'node:path'
 import process from 'node:process'
-import { serveApi } from '../../../src/standalone/node/serve-api.ts'
+import { serveApi } from '../../../src/standalone/node/api/serve-api.ts'
 import { NODE_NAME } from '../lab/lab-agent.ts'
 
 const [folder = ''] = process.argv.slice(2)

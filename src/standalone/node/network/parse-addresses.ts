@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { toCanonicalIp } from '../../system/machine/read-node-address.ts'
-import { exitCodes, NodeError } from './node-error.ts'
+import { toCanonicalIp } from '../../../system/machine/read-node-address.ts'
+import { exitCodes, NodeError } from '../node-error.ts'
 
 /** The addresses of --address: none, one, or one of each family, as those of a Node. */
 export function parseAddresses(value: string | undefined): readonly string[] {

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/async/clock.ts'
-import { isProgram } from '../../system/files/is-program.ts'
-import { Nft } from '../../system/network/nft.ts'
-import { runProcess } from '../../system/processes/run-process.ts'
-import type { StandaloneDeps } from './node-deps.ts'
-import { exitCodes, NodeError } from './node-error.ts'
-import type { NodeLayout } from './node-layout.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import { isProgram } from '../../../system/files/is-program.ts'
+import { Nft } from '../../../system/network/nft.ts'
+import { runProcess } from '../../../system/processes/run-process.ts'
+import type { StandaloneDeps } from '../node-deps.ts'
+import { exitCodes, NodeError } from '../node-error.ts'
+import type { NodeLayout } from '../node-layout.ts'
 import { ensureBridgeIsSeen, knowsBridge, seesBridge } from './policy-refusal.ts'
 
 const DEADLINE_MS = 10_000

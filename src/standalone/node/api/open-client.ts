@@ -1,13 +1,13 @@
 import process from 'node:process'
-import { systemClock } from '../../base/async/clock.ts'
-import type { TaskGroup } from '../../base/async/task-group.ts'
-import { KUBERNETES_VERSION } from '../../model/config/flags/version-flag.ts'
-import { hostConfigFiles } from '../../system/files/config-files.ts'
-import { isProgram } from '../../system/files/is-program.ts'
-import { runProcess } from '../../system/processes/run-process.ts'
-import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { Transport } from '../../protocols/kube-api/transport/transport.ts'
-import { silentLogger } from '../../base/telemetry/silent-logger.ts'
+import { systemClock } from '../../../base/async/clock.ts'
+import type { TaskGroup } from '../../../base/async/task-group.ts'
+import { KUBERNETES_VERSION } from '../../../model/config/flags/version-flag.ts'
+import { hostConfigFiles } from '../../../system/files/config-files.ts'
+import { isProgram } from '../../../system/files/is-program.ts'
+import { runProcess } from '../../../system/processes/run-process.ts'
+import type { KubeClient } from '../../../protocols/kube-api/kube-client.ts'
+import type { Transport } from '../../../protocols/kube-api/transport/transport.ts'
+import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 
 /** A client of the API for a command of ours, as the kubeconfig file says. Connections end with the tasks. */
 export async function openClient(random: () => number, kubeconfig: string, tasks: TaskGroup): Promise<KubeClient> {
@@ -21,9 +21,9 @@ export async function openConnection(
   tasks: TaskGroup,
 ): Promise<{ readonly client: KubeClient; readonly transport: Transport }> {
   // Loaded only here: most commands need none.
-  const { createKubeClient } = await import('../../protocols/kube-api/create-kube-client.ts')
-  const { createClusterTransport } = await import('../../protocols/kube-api/kubeconfig/create-cluster-transport.ts')
-  const { loadUsableKubeconfig } = await import('../../protocols/kube-api/kubeconfig/load-kubeconfig.ts')
+  const { createKubeClient } = await import('../../../protocols/kube-api/create-kube-client.ts')
+  const { createClusterTransport } = await import('../../../protocols/kube-api/kubeconfig/create-cluster-transport.ts')
+  const { loadUsableKubeconfig } = await import('../../../protocols/kube-api/kubeconfig/load-kubeconfig.ts')
   const transport = createClusterTransport({
     config: await loadUsableKubeconfig({ files: hostConfigFiles, environment: process.env, isProgram }, kubeconfig),
     files: hostConfigFiles,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
-import { systemClock } from '../../base/async/clock.ts'
-import { KUBERNETES_VERSION } from '../../model/config/flags/version-flag.ts'
-import { openAppendedFile } from '../../system/files/append-file.ts'
-import { listAgentPods } from './agent/agent-client.ts'
-import type { ServedApi } from './node-deps.ts'
-import { createLogger } from '../../base/telemetry/create-logger.ts'
-import type { LogFields } from '../../base/telemetry/logger.ts'
+import { systemClock } from '../../../base/async/clock.ts'
+import { KUBERNETES_VERSION } from '../../../model/config/flags/version-flag.ts'
+import { openAppendedFile } from '../../../system/files/append-file.ts'
+import { listAgentPods } from '../agent/agent-client.ts'
+import type { ServedApi } from '../node-deps.ts'
+import { createLogger } from '../../../base/telemetry/create-logger.ts'
+import type { LogFields } from '../../../base/telemetry/logger.ts'
 
 const LOOPBACK = '127.0.0.1'
 
@@ -14,7 +14,7 @@ const LOOPBACK = '127.0.0.1'
 export async function serveApi(random: () => number, api: ServedApi, signal: AbortSignal): Promise<void> {
   // Loaded only here: the other commands need not spend the time and memory.
   const { adminIdentity, nodeIdentity, readerIdentity, runApiServer } =
-    await import('../../api-server/serving/run-api-server.ts')
+    await import('../../../api-server/serving/run-api-server.ts')
   using file = openAppendedFile(api.logFile)
   const log = createLogger({
     format: 'text',

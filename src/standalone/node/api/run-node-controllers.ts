@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
-import { systemClock } from '../../base/async/clock.ts'
-import { TaskGroup } from '../../base/async/task-group.ts'
-import { createLogger } from '../../base/telemetry/create-logger.ts'
-import { openAppendedFile } from '../../system/files/append-file.ts'
-import { listProvisionedFolders, makeProvisionedFolder } from '../../system/directories/provisioned-folders.ts'
-import { createGuardedFiles } from '../../system/guarded/create-guarded-files.ts'
-import { Conntrack } from '../../system/network/conntrack.ts'
-import { Nft } from '../../system/network/nft.ts'
-import type { NodeControllers } from './node-deps.ts'
-import { CLUSTER_DOMAIN } from './node-layout.ts'
+import { systemClock } from '../../../base/async/clock.ts'
+import { TaskGroup } from '../../../base/async/task-group.ts'
+import { createLogger } from '../../../base/telemetry/create-logger.ts'
+import { openAppendedFile } from '../../../system/files/append-file.ts'
+import { listProvisionedFolders, makeProvisionedFolder } from '../../../system/directories/provisioned-folders.ts'
+import { createGuardedFiles } from '../../../system/guarded/create-guarded-files.ts'
+import { Conntrack } from '../../../system/network/conntrack.ts'
+import { Nft } from '../../../system/network/nft.ts'
+import type { NodeControllers } from '../node-deps.ts'
+import { CLUSTER_DOMAIN } from '../node-layout.ts'
 import { openClient } from './open-client.ts'
-import { ensureBridgeIsSeen } from './policy-refusal.ts'
-import { readNameServers } from './read-name-servers.ts'
+import { ensureBridgeIsSeen } from '../network/policy-refusal.ts'
+import { readNameServers } from '../network/read-name-servers.ts'
 
 const DNS_PORT = 53
 
@@ -25,7 +25,7 @@ export async function runNodeControllers(
   const { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge, bridge, policyRefusal } = controllers
   const { volumes } = controllers
   // Loaded only here: the other commands need not spend the time and memory.
-  const { runControllers } = await import('../../controllers/composition/run-controllers.ts')
+  const { runControllers } = await import('../../../controllers/composition/run-controllers.ts')
   using file = openAppendedFile(logFile)
   const log = createLogger({
     format: 'text',

@@ -1,8 +1,8 @@
-import { errorMessage } from '../../base/telemetry/error-text.ts'
-import type { TaskGroup } from '../../base/async/task-group.ts'
-import { removeTree } from '../../system/files/state/state-folder.ts'
-import type { UpDeps } from './node-deps.ts'
-import type { NodeLayout } from './node-layout.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
+import type { TaskGroup } from '../../../base/async/task-group.ts'
+import { removeTree } from '../../../system/files/state/state-folder.ts'
+import type { UpDeps } from '../node-deps.ts'
+import type { NodeLayout } from '../node-layout.ts'
 
 /** Serves the page of the node in the group. Resolves to whether it is served: the node works without it. */
 export async function startNodePage(

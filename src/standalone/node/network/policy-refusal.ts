@@ -1,6 +1,6 @@
-import { isProgram } from '../../system/files/is-program.ts'
-import { readKernelSetting, writeKernelSetting } from '../../system/machine/kernel-settings.ts'
-import { switchedOff } from './switchable-parts.ts'
+import { isProgram } from '../../../system/files/is-program.ts'
+import { readKernelSetting, writeKernelSetting } from '../../../system/machine/kernel-settings.ts'
+import { switchedOff } from '../switchable-parts.ts'
 
 export const POLICIES = 'networkpolicies.networking.k8s.io'
 

@@ -1,10 +1,10 @@
-import { issueLinkToken } from '../../page/server/link-tokens.ts'
-import type { PageIdentity } from '../../page/server/link-tokens.ts'
-import { isRecord } from '../../base/document/is-record.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
-import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
-import { exitCodes, NodeError } from './node-error.ts'
-import type { NodeLayout } from './node-layout.ts'
+import { issueLinkToken } from '../../../page/server/link-tokens.ts'
+import type { PageIdentity } from '../../../page/server/link-tokens.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
+import { writeFileDurably } from '../../../system/files/durable-file.ts'
+import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
+import { exitCodes, NodeError } from '../node-error.ts'
+import type { NodeLayout } from '../node-layout.ts'
 
 /** What commands need to make links to the page that is served; for root alone. */
 export interface PageAccess {
