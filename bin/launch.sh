@@ -15,16 +15,36 @@ find_node() {
   exit 1
 }
 
-# program NAME: what "npm run build" wrote, which loads in half of the time, unless a source is newer or DECKHAND_RUN=sources says so (tests
-# that reach into the agent need that). An installed package has nothing else, wherever it lies; below node_modules Node strips no types.
+# program NAME: what "npm run build" wrote unless a source is newer, else what is built here from the sources (2 s after an edit), else the sources
+# themselves. An installed package has nothing but the first, wherever it lies; below node_modules Node strips no types. DECKHAND_RUN=sources leaves out
+# what "npm run build" wrote; DECKHAND_RUN=files runs each source file by itself, for tests that reach into a program.
 program() {
-  built=$root/dist/$1.js
-  [ -e "$root/src/$1.ts" ] || [ ! -e "$built" ] || { echo "$built"; return; }
-  case $root in
-    */node_modules/*) ;;
-    *) [ "${DECKHAND_RUN:-}" != sources ] && [ -e "$built" ] && newer=$(find "$root/src" -newer "$root/dist/made" -print -quit 2> /dev/null) && [ -z "$newer" ] || built=$root/src/$1.ts ;;
+  source=$root/src/$1.ts
+  case $root in */node_modules/*) source= ;; esac
+  case ${DECKHAND_RUN:-} in
+    files) ;;
+    sources) build_edited "$1" && return ;;
+    *) is_current "$1" dist made && return || build_edited "$1" && return ;;
   esac
-  echo "$built"
+  echo "${source:-$root/dist/$1.js}"
+}
+
+# is_current NAME FOLDER MARKER: says which file of the folder is the program, if that was built after the last edit or there is nothing to edit.
+is_current() {
+  [ -e "$root/$2/$1.js" ] || return
+  [ -e "$source" ] && { newer=$(find "$root/src" -newer "$root/$2/$3" -print -quit 2> /dev/null) && [ -z "$newer" ] || return; }
+  echo "$root/$2/$1.js"
+}
+
+build_edited() {
+  is_current "$1" .built "$1.made" && return
+  [ -w "$root" ] && [ -e "$source" ] && find_node && NODE_OPTIONS= "$node" "$root/tools/build-edited.ts" "$1" > /dev/null 2>&1 && is_current "$1" .built "$1.made"
+}
+
+# One malloc arena that gives memory back: docs/decisions/0009-memory.md has the figures.
+save_memory() {
+  MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=65536
+  export MALLOC_ARENA_MAX MALLOC_TRIM_THRESHOLD_ MALLOC_MMAP_THRESHOLD_
 }
 
 # run_node FILE ARGUMENT...: the compile cache keeps compiled code between starts. That of built files goes with them, or it would grow with each build.
@@ -33,8 +53,7 @@ run_node() {
   cache=$root/.cache/compile
   case ${1:-} in
     "$root"/dist/*) cache=$root/dist/compiled ;;
-    # Hundreds of files leave much garbage at the start: with room for it, it is collected twice instead of eight times.
-    "$root"/src/*) set -- --min-semi-space-size=8 --disable-warning=ExperimentalWarning --import "$root/tools/load-sources.ts" "$@" ;;
+    "$root"/.built/*) cache=$root/.built/compiled && set -- --enable-source-maps "$@" ;;
   esac
   # Below us it comes from a launcher that started this one, perhaps for other files.
   case ${NODE_COMPILE_CACHE:-} in

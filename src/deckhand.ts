@@ -11,10 +11,10 @@ import { runNodeControllers } from './standalone/node/api/run-node-controllers.t
 import { runNodeScheduler } from './standalone/node/api/run-node-scheduler.ts'
 import { serveApi } from './standalone/node/api/serve-api.ts'
 import { servePage } from './standalone/node/page/serve-page.ts'
-import { parseArguments } from './standalone/arguments.ts'
+import { parseArguments } from './standalone/arguments/parse-arguments.ts'
 import type { ImagesOptions } from './standalone/images/images-options.ts'
 import { createProgress } from './standalone/progress.ts'
-import type { Command } from './standalone/arguments.ts'
+import type { Command } from './standalone/arguments/parse-arguments.ts'
 import { runDown } from './standalone/down.ts'
 import { helpText } from './standalone/help.ts'
 import type { ClientDeps, StandaloneDeps } from './standalone/node/node-deps.ts'
@@ -23,6 +23,9 @@ import type { ExitCode } from './standalone/node/node-error.ts'
 import { runShutdown } from './standalone/shutdown.ts'
 import { runStatus } from './standalone/status.ts'
 import { runUp } from './standalone/up.ts'
+import { readIdleCpu } from './system/machine/read-idle-cpu.ts'
+import { collectGarbage } from './system/processes/collect-garbage.ts'
+import { trimMalloc } from './system/processes/trim-malloc.ts'
 import { runWhy } from './standalone/why.ts'
 import { askSpeaker } from './protocols/docker/speaks-docker.ts'
 import { silentLogger } from './base/telemetry/silent-logger.ts'
@@ -55,11 +58,19 @@ const ownCommand = isExecutable ? process.execPath : ownFile('../bin/deckhand')
 const openOwnClient: ClientDeps['openClient'] = (kubeconfig, tasks) => openClient(random, kubeconfig, tasks)
 
 // Built from the same sources, wherever this program itself is run from.
-const pageAssets = isExecutable ? `${EXECUTABLE_FOLDER}page` : ownFile('../dist/page')
+const pageAssets = isExecutable
+  ? `${EXECUTABLE_FOLDER}page`
+  : ownFile(import.meta.filename.endsWith('.ts') ? '../dist/page' : 'page')
 
 const askRuntime = (endpoint: string, signal: AbortSignal) => askSpeaker(endpoint.replace('unix://', ''), signal)
 
 void main().then((exitCode) => (process.exitCode = exitCode))
+
+/** What this process did, in pieces of 50 ms of CPU time: requests, watches and controllers are all the same to it. */
+function ownWork(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 50_000
+}
 
 function ownFile(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))
@@ -102,8 +113,19 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
           random,
           isDocker: async (endpoint, s) => (await askRuntime(endpoint, s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
+          memory: {
+            work: ownWork,
+            idleCpuMs: readIdleCpu,
+            residentBytes: () => process.memoryUsage.rss(),
+            collectGarbage,
+            trimMalloc,
+          },
           servePage: (page, s) =>
-            servePage({ random, assets: pageAssets, version: ownBuild?.version ?? 'from sources' }, page, s),
+            servePage(
+              { random, assets: pageAssets, version: ownBuild?.version ?? 'from sources', ownCommand },
+              page,
+              s,
+            ),
           isTerminal: process.stdout.isTTY,
           runScheduler: (scheduler, s) => runNodeScheduler({ ...scheduler, random }, s),
           runControllers: (controllers, s) => runNodeControllers(random, controllers, s),
@@ -115,7 +137,8 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       return exitCodes.done
     case 'detach': {
       const { runDetached } = await import('./standalone/detach.ts')
-      await runDetached({ ...deps, ownCommand, openClient: openOwnClient }, command.options, signal)
+      const isTerminal = process.stdout.isTTY
+      await runDetached({ ...deps, random, isTerminal, ownCommand, openClient: openOwnClient }, command.options, signal)
       return exitCodes.done
     }
     case 'logs': {
@@ -170,8 +193,39 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       await runPage(deps, command.options)
       return exitCodes.done
     }
+    case 'node-page': {
+      const { runNodePage } = await import('./standalone/page-of-node.ts')
+      const { createLogger } = await import('./base/telemetry/create-logger.ts')
+      const write = (line: string) => process.stderr.write(line)
+      const log = createLogger({
+        format: 'text',
+        program: 'page',
+        verbosity: 0,
+        clock: systemClock,
+        pid: process.pid,
+        write,
+      })
+      const version = ownBuild?.version ?? 'from sources'
+      await runNodePage({ ...deps, random, assets: pageAssets, version, log }, command.options, signal)
+      return exitCodes.done
+    }
+    case 'simulate': {
+      const { runSimulation } = await import('./simulation/nodes/run-simulation.ts')
+      const { createSimulationLog } = await import('./simulation/nodes/simulation-log.ts')
+      const log = createSimulationLog({
+        clock: systemClock,
+        pid: process.pid,
+        write: (line) => process.stderr.write(line),
+      })
+      const usage = () => {
+        const { user, system } = process.cpuUsage()
+        return { cpuMs: (user + system) / 1000, memoryBytes: process.memoryUsage.rss() }
+      }
+      await runSimulation({ ...deps, usage, environment: process.env, random, log }, command.options, signal)
+      return exitCodes.done
+    }
     case 'why':
-      await runWhy({ ...deps, openClient: openOwnClient }, command, signal)
+      await runWhy({ ...deps, openClient: openOwnClient, askRuntime }, command, signal)
       return exitCodes.done
     case 'version':
       deps.say(`deckhand ${formatOwnBuild()}`)

@@ -29,8 +29,23 @@ interface Program {
  * Returns the paths below the root of all that is in them.
  */
 export async function buildProgram(root: string, program: Program): Promise<readonly string[]> {
-  const { name, source, outdir, beside = {}, ownBuild } = program
-  const options = {
+  const { metafile } = await bundle(root, program)
+  const { metafile: made, outputFiles } = await bundle(root, program, [keepTogether(metafile, root, program.source)])
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, await shorten(text))
+  }
+  return Object.keys(made.inputs)
+}
+
+/** Bundles a program as esbuild does it by itself, without writing anything. */
+export async function bundle(
+  root: string,
+  { name, source, outdir, beside = {}, ownBuild }: Program,
+  plugins: readonly Plugin[] = [],
+  options: Pick<BuildOptions, 'sourcemap' | 'logLevel'> = {},
+) {
+  return await build({
     absWorkingDir: root,
     entryPoints: { [name]: source, ...beside },
     outdir,
@@ -44,19 +59,11 @@ export async function buildProgram(root: string, program: Program): Promise<read
     legalComments: 'none',
     ...(ownBuild && { define: { OWN_BUILD: JSON.stringify(ownBuild) } }),
     logLevel: 'warning',
-  } as const satisfies BuildOptions
-  const { metafile } = await build({ ...options, plugins: [leaveOut], write: false, metafile: true })
-  const { metafile: made, outputFiles } = await build({
     ...options,
-    plugins: [leaveOut, keepTogether(metafile, root, source)],
+    plugins: [leaveOut, ...plugins],
     write: false,
     metafile: true,
   })
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, await shorten(text))
-  }
-  return Object.keys(made.inputs)
 }
 
 // The comments in which esbuild names the file that the lines below come from, and the exports at the end.

@@ -5,7 +5,7 @@ import { buildProgram } from './build-program.ts'
 import type { OwnBuild } from './build-program.ts'
 
 // Each by itself: together they would share code in many small files.
-const programs = {
+export const PROGRAMS = {
   main: 'src/main.ts',
   deckhand: 'src/deckhand.ts',
   // create-guarded-files.ts expects it beside itself.
@@ -14,17 +14,19 @@ const programs = {
   'child/dial': 'src/system/network/child/dial.ts',
   // And parse-yaml.ts this library, which it loads without waiting.
   'yaml-library': 'src/base/document/yaml-library.ts',
-}
+} as const
+
+export type ProgramName = keyof typeof PROGRAMS
 
 /** Writes all programs to a folder. Returns the paths below the root of all that is in them. */
 export async function buildPrograms(
   root: string,
   outdir: string,
-  beside: Partial<Record<keyof typeof programs, Readonly<Record<string, string>>>> = {},
+  beside: Partial<Record<ProgramName, Readonly<Record<string, string>>>> = {},
 ): Promise<readonly string[]> {
   const inputs: string[] = []
   const ownBuild = readOwnBuild(root)
-  for (const [name, source] of Object.entries(programs) as [keyof typeof programs, string][])
+  for (const [name, source] of Object.entries(PROGRAMS) as [ProgramName, string][])
     inputs.push(...(await buildProgram(root, { name, source, outdir, beside: beside[name] ?? {}, ownBuild })))
   return inputs
 }

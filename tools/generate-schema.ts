@@ -52,6 +52,8 @@ const API_ROOTS = [
   'batch.v1.CronJob',
   'batch.v1.Job',
   'policy.v1.PodDisruptionBudget',
+  'networking.v1.Ingress',
+  'networking.v1.IngressClass',
   'networking.v1.NetworkPolicy',
   'coordination.v1.Lease',
   'events.v1.Event',
@@ -84,6 +86,15 @@ const PRIORITY_CLASS =
   'apiVersion:string description:string globalDefault:boolean kind:string metadata:ObjectMeta preemptionPolicy:string value!:int32'
 const TRUST_BUNDLE = 'apiVersion:string kind:string metadata:ObjectMeta spec!:ClusterTrustBundleSpec'
 const TRUST_BUNDLE_SPEC = 'signerName:string trustBundle!:string'
+// Of two versions of one group only one has the short name.
+const OLD_AUTOSCALER = 'autoscaling.v1.HorizontalPodAutoscaler'
+const OLD_AUTOSCALER_TYPES: Readonly<Record<string, string>> = {
+  [OLD_AUTOSCALER]: `apiVersion:string kind:string metadata:ObjectMeta%e spec!:${OLD_AUTOSCALER}Spec%e status:${OLD_AUTOSCALER}Status%e`,
+  [`${OLD_AUTOSCALER}Spec`]:
+    'maxReplicas!:int32 minReplicas:int32 scaleTargetRef!:CrossVersionObjectReference%ae targetCPUUtilizationPercentage:int32',
+  [`${OLD_AUTOSCALER}Status`]:
+    'currentCPUUtilizationPercentage:int32 currentReplicas!:int32 desiredReplicas!:int32 lastScaleTime:Time observedGeneration:int64',
+}
 // These are written as one JSON value, not as an object with fields.
 const SCALARS: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': 'Quantity',
@@ -240,5 +251,6 @@ write(
     ['PriorityClass', PRIORITY_CLASS],
     ['ClusterTrustBundle', TRUST_BUNDLE],
     ['ClusterTrustBundleSpec', TRUST_BUNDLE_SPEC],
+    ...Object.entries(OLD_AUTOSCALER_TYPES),
   ]),
 )

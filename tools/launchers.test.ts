@@ -47,6 +47,14 @@ function run(command: string, args: readonly string[], path?: string, environmen
 }
 
 describe('the launchers', () => {
+  test('have malloc give memory back, for the agent and for the node', (t) => {
+    const folder = makeFolder(t)
+    cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+    const path = makePath(folder, '[ "$1" = -p ] && echo true || echo "$MALLOC_ARENA_MAX $MALLOC_TRIM_THRESHOLD_"')
+    for (const program of ['kubelet', 'deckhand'])
+      assert.equal(run(join(folder, 'bin', program), [], path).stdout, '1 131072\n')
+  })
+
   test('work through a link to a link, from any folder', (t) => {
     const folder = makeFolder(t)
     symlinkSync(join(root, 'bin/deckhand'), join(folder, 'first'))
@@ -100,7 +108,7 @@ describe('the launchers', () => {
     for (const name of ['src/main.ts', 'src/pods/worker.ts', 'src/pods', 'src']) age(name, 1000)
     age('dist/made', 2000)
     assert.equal(program(), 'dist/main.js')
-    assert.equal(program({ DECKHAND_RUN: 'sources' }), 'src/main.ts')
+    assert.equal(program({ DECKHAND_RUN: 'sources' }), 'src/main.ts', 'where it cannot be built')
     age('src/pods/worker.ts', 3000)
     assert.equal(program(), 'src/main.ts')
     rmSync(join(folder, 'src/pods/worker.ts'))
@@ -112,6 +120,34 @@ describe('the launchers', () => {
     assert.equal(program(), 'dist/main.js', 'a package that was copied somewhere')
   })
 
+  test('build what was edited once, and run that', (t) => {
+    const folder = makeFolder(t)
+    cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+    for (const name of ['src/main.ts', 'dist/main.js', 'dist/made', '.built/builds']) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), '')
+    }
+    const builds = () => readFileSync(join(folder, '.built/builds'), 'utf8')
+    const build = `echo "$2" >> ${folder}/.built/builds; : > ${folder}/.built/$2.js; : > ${folder}/.built/$2.made`
+    const path = makePath(
+      folder,
+      `case "$1" in -p) echo true ;; */build-edited.ts) ${build} ;; *) echo "ran $*" ;; esac`,
+    )
+    const age = (name: string, time: number) => utimesSync(join(folder, name), time, time)
+    const start = (environment = {}) => run(join(folder, 'bin/kubelet'), ['--v=2'], path, environment).stdout
+    const edited = `ran --enable-source-maps ${folder}/.built/main.js --v=2\n`
+    for (const name of ['src/main.ts', 'src']) age(name, 1000)
+    age('dist/made', 900)
+    assert.deepEqual([start(), builds()], [edited, 'main\n'])
+    assert.deepEqual([start(), builds()], [edited, 'main\n'])
+    age('.built/main.made', 900)
+    assert.deepEqual([start(), builds()], [edited, 'main\nmain\n'])
+    age('dist/made', 1100)
+    assert.equal(start(), `ran ${folder}/dist/main.js --v=2\n`)
+    assert.deepEqual([start({ DECKHAND_RUN: 'sources' }), builds()], [edited, 'main\nmain\n'])
+    assert.equal(start({ DECKHAND_RUN: 'files' }), `ran ${folder}/src/main.ts --v=2\n`)
+  })
+
   test('prefer the Node that was installed with the package, below it or beside it', (t) => {
     for (const place of ['package/node_modules', '.']) {
       const folder = makeFolder(t)
@@ -119,12 +155,7 @@ describe('the launchers', () => {
       writeScript(join(folder, place, `node-linux-${arch()}/bin/node`), 'echo "bundled $*"')
       const path = makePath(folder, 'echo true')
       const { stdout } = run(join(folder, 'package/bin/deckhand'), ['status'], path)
-      const loader = `--import ${folder}/package/tools/load-sources.ts`
-      const program = `${folder}/package/src/deckhand.ts`
-      assert.equal(
-        stdout,
-        `bundled --min-semi-space-size=8 --disable-warning=ExperimentalWarning ${loader} ${program} status\n`,
-      )
+      assert.equal(stdout, `bundled ${folder}/package/src/deckhand.ts status\n`)
     }
   })
 })

@@ -4,7 +4,7 @@ import { globSync } from 'node:fs'
 import process from 'node:process'
 import { test } from 'node:test'
 import { findKubePrograms, KUBE_BIN } from '../test/control-plane/kube-programs.ts'
-import { clusterGroups, describeContract } from './run-cluster-tests.ts'
+import { clusterGroups, describeBehaviour, describeContract } from './run-cluster-tests.ts'
 
 test('the cluster tests say what they want and are skipped when they do not get it', () => {
   const environment = { ...process.env, [KUBE_BIN]: '' }
@@ -26,5 +26,9 @@ test('every group has files, and the contract has cases', () => {
   assert.match(
     describeContract(),
     /^contract: \d{3,} cases, \d{3,} of them with the same answer, \d+ with a difference/,
+  )
+  assert.match(
+    describeBehaviour(),
+    /^controllers: \d{3,} cases, \d{3,} of them with the same end, \d+ with a difference/,
   )
 })

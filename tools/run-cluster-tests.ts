@@ -5,6 +5,8 @@
 import process from 'node:process'
 import { chosenDifferences } from '../test/contract/api-server/chosen-differences.ts'
 import { allTables } from '../test/contract/api-server/all-tables.ts'
+import { allBehaviour } from '../test/contract/controllers/all-behaviour.ts'
+import { chosenBehaviour } from '../test/contract/controllers/chosen-behaviour.ts'
 import { findKubePrograms, KUBE_BIN, WANTED_PROGRAMS } from '../test/control-plane/kube-programs.ts'
 import { runTests } from './run-node-tests.ts'
 import type { TestGroup } from './run-node-tests.ts'
@@ -14,9 +16,16 @@ import { withImages } from './with-images.ts'
 export const clusterGroups: readonly TestGroup[] = [
   {
     name: 'contract',
-    globs: ['test/contract/api-server/*.test.ts', 'test/control-plane/*.test.ts'],
+    globs: ['test/contract/api-server/*.test.ts', 'test/control-plane/real-api.test.ts'],
     processes: 1,
     timeoutMs: 120_000,
+  },
+  {
+    name: 'controllers',
+    globs: ['test/contract/controllers/*.test.ts', 'test/control-plane/real-controllers.test.ts'],
+    processes: 1,
+    timeoutMs: 600_000,
+    confirm: true,
   },
   {
     name: 'cluster',
@@ -24,6 +33,7 @@ export const clusterGroups: readonly TestGroup[] = [
     processes: 1,
     timeoutMs: 300_000,
     confirm: true,
+    onDisk: true,
   },
 ]
 
@@ -40,11 +50,18 @@ export function describeContract(): string {
   return `contract: ${cases} cases, ${cases - chosen} of them with the same answer, ${chosen} with a difference that is chosen\n`
 }
 
+/** How the controllers compare, in one line. */
+export function describeBehaviour(): string {
+  const cases = Object.values(allBehaviour).flat().length
+  const chosen = new Set(chosenBehaviour.flatMap((each) => each.cases)).size
+  return `controllers: ${cases} cases, ${cases - chosen} of them with the same end, ${chosen} with a difference that is chosen\n`
+}
+
 if (import.meta.main) {
   if (findKubePrograms() === undefined) {
     process.stdout.write(describeMissing())
   } else {
-    process.stdout.write(describeContract())
+    process.stdout.write(describeContract() + describeBehaviour())
     process.exitCode = (await withImages(() => runTests(clusterGroups))) ? 0 : 1
   }
 }

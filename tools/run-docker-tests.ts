@@ -28,6 +28,7 @@ if (import.meta.main) {
   process.env[LAB_RUNTIME] = 'docker'
   const reasons = Object.entries(notOnDocker).map(([file, reason]) => `not on Docker: ${file}: ${reason}\n`)
   process.stdout.write(reasons.join(''))
-  const group = { name: 'docker', globs: listDockerTests(), processes: 2, timeoutMs: 500_000, confirm: true }
+  const limits = { processes: 2, timeoutMs: 500_000, confirm: true, onDisk: true }
+  const group = { name: 'docker', globs: listDockerTests(), ...limits }
   process.exitCode = (await runTests([group])) ? 0 : 1
 }

@@ -2,6 +2,7 @@
 import { globSync } from 'node:fs'
 import process from 'node:process'
 import { waitForIdleCpu } from './idle-cpu.ts'
+import { makeMemoryFolder } from './memory-folder.ts'
 import { runTestFiles } from './run-test-files.ts'
 import type { FilesResult } from './run-test-files.ts'
 
@@ -20,6 +21,8 @@ export interface TestGroup {
   /** Begun before the others, in this order and each in its own process, so that no long file is alone at the end. */
   readonly longest?: readonly string[]
   readonly timeoutMs?: number
+  /** Temporary files are on the machine's disk, as on a node, also where memory has room for them. */
+  readonly onDisk?: boolean
   /** A file that fails beside others is run again, alone, before it counts as failed (docs/decisions/0015-unsteady-tests.md). */
   readonly confirm?: boolean
 }
@@ -42,6 +45,14 @@ interface Outcome extends Job {
 }
 
 type Print = (text: string) => void
+
+/** What all jobs of a run share. */
+interface Run {
+  readonly print: Print
+  /** For temporary files; undefined where memory has no room for them. */
+  readonly memory: string | undefined
+}
+
 type WaitForIdleCpu = (signal: AbortSignal) => Promise<void>
 
 // More than these in a whole run is no accident.
@@ -75,9 +86,10 @@ export async function countTests(
   print: Print = (text) => process.stdout.write(text),
   waitForIdle: WaitForIdleCpu = waitForIdleCpu,
 ): Promise<TestCounts> {
-  const outcomes = await runJobs(groups.flatMap(toJobs), print, waitForIdle)
+  using memory = makeMemoryFolder()
+  const outcomes = await runJobs(groups.flatMap(toJobs), { print, waitForIdle, memory: memory?.path })
   const bad = outcomes.filter(isBad)
-  const unsteady = await findUnsteady(bad, print)
+  const unsteady = await findUnsteady(bad, { print, memory: memory?.path })
   const failed = bad.filter((outcome) => !unsteady.includes(outcome))
   let ok = true
   for (const group of groups) {
@@ -120,7 +132,10 @@ function toJobs(group: TestGroup): readonly Job[] {
  * Runs jobs in their order, each as soon as its share of the machine is free, or earlier where a CPU has nothing to do: a group begins beside
  * the last files of the one before.
  */
-async function runJobs(jobs: readonly Job[], print: Print, waitForIdle: WaitForIdleCpu): Promise<readonly Outcome[]> {
+async function runJobs(
+  jobs: readonly Job[],
+  { waitForIdle, ...run }: Run & { readonly waitForIdle: WaitForIdleCpu },
+): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   /** Each with its share. */
   const running = new Map<Promise<void>, number>()
@@ -140,25 +155,26 @@ async function runJobs(jobs: readonly Job[], print: Print, waitForIdle: WaitForI
       isIdle = await Promise.race([ended, ...(running.size < mostProcesses ? [idle()] : [])])
       waiting.abort()
     }
-    const run = runJob(job, print).then((outcome) => {
+    const ended = runJob(job, run).then((outcome) => {
       outcomes.push(outcome)
-      running.delete(run)
+      running.delete(ended)
     })
-    running.set(run, share)
+    running.set(ended, share)
   }
   await Promise.all(running.keys())
   return outcomes
 }
 
-async function runJob(job: Job, print: Print): Promise<Outcome> {
+async function runJob(job: Job, { print, memory }: Run): Promise<Outcome> {
+  const { timeoutMs = 60_000, onDisk = false } = job.group
   const startedAt = performance.now()
-  const result = await runTestFiles(job.files, { timeoutMs: job.group.timeoutMs ?? 60_000 })
+  const result = await runTestFiles(job.files, { timeoutMs, ...(!onDisk && { temporary: memory }) })
   print(result.report)
   return { ...job, result, startedAt, endedAt: performance.now() }
 }
 
 /** Those that pass when they run again, one after the other and nothing beside them. */
-async function findUnsteady(bad: readonly Outcome[], print: Print): Promise<readonly Outcome[]> {
+async function findUnsteady(bad: readonly Outcome[], run: Run): Promise<readonly Outcome[]> {
   // Where much fails, a busy machine is not the cause.
   const isMuch = sum(bad.map(({ result }) => result.failedFiles.length)) > MOST_CONFIRMED
   if (isMuch || !bad.every(({ group }) => group.confirm === true)) return []
@@ -166,9 +182,9 @@ async function findUnsteady(bad: readonly Outcome[], print: Print): Promise<read
   for (const outcome of bad) {
     const files = outcome.result.failedFiles
     const names = files.join(', ')
-    print(`failed beside others, run again alone: ${names}\n`)
-    if (isBad(await runJob({ ...outcome, files }, print))) continue
-    for (const file of files) print(`UNSTEADY  ${file}: failed beside others, passed alone\n`)
+    run.print(`failed beside others, run again alone: ${names}\n`)
+    if (isBad(await runJob({ ...outcome, files }, run))) continue
+    for (const file of files) run.print(`UNSTEADY  ${file}: failed beside others, passed alone\n`)
     unsteady.push(outcome)
   }
   return unsteady

@@ -73,7 +73,7 @@ export function listRuntimeTests(only: readonly string[]): readonly TestGroup[] 
     globs
       .flatMap((glob) => globSync(glob))
       .filter((file) => !(file in notOnRuntimes) && (only.length === 0 || wanted.has(file)))
-  const limits = { timeoutMs: 300_000, confirm: true }
+  const limits = { timeoutMs: 300_000, confirm: true, onDisk: true }
   const groups = [
     { name: 'contract', globs: list(['test/contract/containerd.test.ts']), ...limits },
     { name: 'features', globs: list(['test/runtimes/*.test.ts']), ...limits },

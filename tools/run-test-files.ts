@@ -39,6 +39,8 @@ export interface Limits {
   readonly timeoutMs: number
   /** For all files of a process together: what hangs must not hang the run. */
   readonly deadlineMs?: number
+  /** The folder for temporary files; that of the machine if there is none. */
+  readonly temporary?: string | undefined
 }
 
 const DEADLINE_MS = 300_000
@@ -47,9 +49,9 @@ const DEADLINE_PER_FILE_MS = 10_000
 /** Runs test files in one process of their own, which must come to its end by itself and have run tests of each file. */
 export async function runTestFiles(
   files: readonly string[],
-  { timeoutMs, deadlineMs = DEADLINE_MS + files.length * DEADLINE_PER_FILE_MS }: Limits,
+  { timeoutMs, deadlineMs = DEADLINE_MS + files.length * DEADLINE_PER_FILE_MS, temporary }: Limits,
 ): Promise<FilesResult> {
-  const ending = await runProcess(files, { timeoutMs, deadlineMs })
+  const ending = await runProcess(files, { timeoutMs, deadlineMs, temporary })
   const count = (outcome: TestResult['outcome']) => ending.results.filter((result) => result.outcome === outcome).length
   const trouble = findTrouble(files, ending, deadlineMs)
   const lines = files.map((file) => toLine(ending, files.length === 1 ? undefined : file, file))
@@ -67,7 +69,10 @@ export async function runTestFiles(
   }
 }
 
-async function runProcess(files: readonly string[], { timeoutMs, deadlineMs }: Required<Limits>): Promise<Ending> {
+async function runProcess(
+  files: readonly string[],
+  { timeoutMs, deadlineMs, temporary }: Required<Limits>,
+): Promise<Ending> {
   const scratch = await mkdtemp(join(tmpdir(), 'deckhand-tests-'))
   // A file and no pipe: what a test left behind may hold it open.
   const output = await open(`${scratch}/output`, 'w')
@@ -87,7 +92,7 @@ async function runProcess(files: readonly string[], { timeoutMs, deadlineMs }: R
     ],
     // A test that runs this must not get the reports of these tests.
     {
-      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...(temporary !== undefined && { TMPDIR: temporary }) },
       stdio: ['ignore', output.fd, output.fd],
       timeout: deadlineMs,
       killSignal: 'SIGKILL',

@@ -14,6 +14,7 @@ const groups: readonly TestGroup[] = [
       'test/component/**/*.test.ts',
       'test/browser/**/*.test.ts',
       'test/bench/**/*.test.ts',
+      'test/churn/**/*.test.ts',
       'test/faults/faults-page.test.ts',
     ],
     // Half of the CPU time of a process for each: they load the same code and run it again and again.
@@ -38,11 +39,12 @@ const groups: readonly TestGroup[] = [
   },
   {
     name: 'kernel',
-    globs: ['test/contract/**/*.test.ts', 'test/kernel/**/*.test.ts'],
+    globs: ['test/contract/{,api-server/}*.test.ts', 'test/kernel/**/*.test.ts'],
     // They wait for a runtime or the kernel.
     processes: 3,
     mostProcesses: 6,
     longest: ['test/contract/docker.test.ts', 'test/contract/containerd.test.ts'],
+    onDisk: true,
     timeoutMs: 240_000,
     confirm: true,
   },

@@ -1,5 +1,5 @@
 // Installs what a command needs: npm packages by "npm ci", Debian packages by apt-get, built programs. Plain JavaScript, because it runs on the
-// machine's own Node, before ours is there. Usage: node tools/setup.mjs runtime|check|test|vm
+// machine's own Node, before ours is there. Usage: node tools/setup.mjs runtime|check|package|test|vm
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -42,17 +42,20 @@ const machinePackages = {
 }
 const purposes = {
   check: {},
+  // Without them or without root there is no container image, and a larger executable.
+  package: { binutils: 'strip', mmdebstrap: 'mmdebstrap' },
   runtime: runtimePackages,
   test: { ...runtimePackages, ...testPackages },
   vm: { ...machinePackages, 'qemu-system-x86': 'qemu-system-x86_64' },
 }
+const needsRoot = purpose !== 'check' && purpose !== 'package'
 const commands = { test: 'test', vm: 'run test:vm' }
 const needed = purposes[purpose]
 if (needed === undefined) fail(`Unknown purpose "${purpose}": expected ${Object.keys(purposes).join(', ')}`)
 
 installNpmPackages()
 installDebianPackages()
-if (purpose !== 'check') buildPrograms()
+if (needsRoot) buildPrograms()
 
 function installNpmPackages() {
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
@@ -102,11 +105,11 @@ function isBuilt() {
 
 function installDebianPackages() {
   const missing = Object.keys(needed).filter((name) => !isThere(needed[name]))
-  if (purpose !== 'check' && !runsNode()) missing.push('libatomic1')
+  if (needsRoot && !runsNode()) missing.push('libatomic1')
   if (missing.length === 0 && process.getuid() === 0) return
   if (process.getuid() !== 0) {
     const packages = missing.length === 0 ? '' : `\nMissing Debian packages: apt-get install ${missing.join(' ')}`
-    if (purpose === 'check') return
+    if (!needsRoot) return
     fail(
       `This needs root: containers, cgroups and mounts are the kernel's.${packages}\nRun it again as root (sudo npm ${commands[purpose] ?? 'start'}).`,
     )

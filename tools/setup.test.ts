@@ -131,6 +131,14 @@ describe('setup', () => {
 
   test('refuses a purpose that it does not know', (t) => {
     const { status, stderr } = setUp(t, 'party', { userId: 0 })
-    assert.deepEqual([status, stderr], [1, 'setup: Unknown purpose "party": expected check, runtime, test, vm\n'])
+    assert.deepEqual(
+      [status, stderr],
+      [1, 'setup: Unknown purpose "party": expected check, package, runtime, test, vm\n'],
+    )
+  })
+
+  test('packages without root with what is there', (t) => {
+    const { status, calls } = setUp(t, 'package', { userId: 1000, installed: packages })
+    assert.deepEqual([status, calls], [0, ''])
   })
 })

@@ -15,8 +15,9 @@ import {
 } from '../test/fixtures/upstream-texts.ts'
 
 const root = join(import.meta.dirname, '..')
-// The API of the standalone node, its controllers and its commands have reasons of their own, those of a control plane.
-const FOREIGN = /^src\/(?:api-server|controllers|standalone|metrics|model\/config|model\/generated|model\/schema)\//
+// The API of the standalone node, its controllers and its commands have reasons of their own, those of a control plane; what is simulated has those of a runtime.
+const FOREIGN =
+  /^src\/(?:api-server|controllers|standalone|simulation|metrics|model\/config|model\/generated|model\/schema)\//
 const sources = globSync('src/**/*.ts', { cwd: root })
   .filter((path) => !path.endsWith('.test.ts') && !FOREIGN.test(path))
   .map((path) => readFileSync(join(root, path), 'utf8'))

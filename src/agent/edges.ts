@@ -9,6 +9,9 @@ import type { VolumeHost, VolumeHostDeps } from '../pods/volumes/create-volume-h
 import type { CriClient } from '../protocols/cri/cri-client.ts'
 import type { Tracing } from '../protocols/tracing/create-tracing.ts'
 import type { CgroupReader } from '../system/cgroups/cgroup-reader.ts'
+import type { StatsFiles } from '../system/directories/stats-files.ts'
+import type { KernelLog } from '../system/machine/kernel-log.ts'
+import type { PodNetwork } from '../pods/probes/pod-network.ts'
 import type { createPodFiles } from '../system/directories/pod-files.ts'
 import type { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
 import type { FileSystemSpace } from '../system/files/file-system-space.ts'
@@ -32,12 +35,18 @@ export interface Host {
   readonly bootedAt: number | undefined
   /** How many pods may start at the same time. */
   readonly parallelStarts: number
+  /** How the agent reaches what runs in pods. */
+  readonly podNetwork: PodNetwork
+  /** Where usage is measured. */
+  readonly statsFiles: StatsFiles
   kernel(): KernelInfo
   identity(): NodeIdentity
   hugepages(): readonly Hugepages[]
   numaNodes(): readonly NumaNode[]
   cpuPlaces(): readonly CpuPlace[]
   cgroupReader(): CgroupReader
+  /** Fails where the log may not be read. */
+  openKernelLog(): KernelLog
   readAddress(profile: NodeProfile): Promise<AddressReport>
   readSpace(path: string): Promise<FileSystemSpace>
   /** The ids that pods may have in user namespaces; undefined where none are set aside. */

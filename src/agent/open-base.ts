@@ -9,7 +9,7 @@ import type { ObjectApi } from '../pods/objects/object-api.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
 import type { Edges } from './edges.ts'
 import { reportSetAside } from './report-set-aside.ts'
-import { measureLoopDelay } from '../metrics/measure-loop-delay.ts'
+import type { LoopDelay } from '../metrics/process-metrics.ts'
 
 export interface KubeletDeps extends Edges {
   readonly settings: Settings
@@ -21,6 +21,8 @@ export interface KubeletDeps extends Edges {
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
+  /** How late the event loop is. */
+  readonly loopDelay: LoopDelay
   readonly memory: Omit<MemoryTrimDeps, 'clock' | 'work'>
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
@@ -46,7 +48,6 @@ export type Base = Awaited<ReturnType<typeof openBase>>
 export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime) {
   const { settings, clock } = deps
   const startedAt = clock.now()
-  const loopDelay = measureLoopDelay()
   const guarded = resources.use(deps.host.openGuardedFiles(tasks.signal))
   const tracing = await deps.openTracing()
   if (tracing !== undefined) resources.use(tracing)
@@ -64,7 +65,6 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
     tasks,
     resources,
     startedAt,
-    loopDelay,
     /** For everything that pods control. */
     guarded,
     /** Undefined: nothing is traced. */

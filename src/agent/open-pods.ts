@@ -23,7 +23,6 @@ import { toResizeRules } from '../pods/sync/resize/to-resize-rules.ts'
 import { joinInjections } from '../pods/sync/start/join-injections.ts'
 import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
 import type { Volumes } from '../pods/volumes/volumes.ts'
-import { httpGet } from '../protocols/http/http-get.ts'
 import { TerminationLogs } from '../system/directories/logs/termination-logs.ts'
 import type { Hints } from './hub.ts'
 import { listUpkeep } from './list-upkeep.ts'
@@ -137,7 +136,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         cdiFault: runtime.cdiFault,
         runtimeClasses: membership.runtimeClasses,
         userNamespaces,
-        httpGet,
+        httpGet: host.podNetwork.httpGet,
         files,
         terminations: {
           notes: files.terminationNotes,
@@ -155,6 +154,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         starts,
         probes: createProbes({
           calls,
+          network: host.podNetwork,
           notes: files.probeNotes,
           gates: settings.gates,
           events,

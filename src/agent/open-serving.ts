@@ -2,6 +2,7 @@ import { ApiReturn } from '../protocols/kube-api/list-watch/api-return.ts'
 import type { Loop } from '../base/async/loop.ts'
 import { WatchedValue } from '../base/async/watched-value.ts'
 import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
+import type { PodUid } from '../model/pod/pod.ts'
 import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
 import type { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
 import type { Base } from './open-base.ts'
@@ -63,7 +64,10 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
         const onAnswering = () => answering.set(true)
         const { refusedManifests } = sources
         const asked = { registry, refusedManifests, statsRoutes, createApi, onAnswering }
-        await runServers({ ...base, ...health, ...asked }, s)
+        const { volumes, images } = pods
+        const placesOf = (uid: PodUid) => volumes.placesOf(uid)
+        const listImages = (each: AbortSignal) => images.collector.list(each)
+        await runServers({ ...base, ...health, ...asked, placesOf, listImages }, s)
       },
     },
   ]

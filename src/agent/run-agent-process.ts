@@ -10,6 +10,7 @@ import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
 import { runKubelet } from './kubelet.ts'
+import { measureLoopDelay } from '../metrics/measure-loop-delay.ts'
 import { createEdges } from './this-machine.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
 import { trimMalloc } from '../system/processes/trim-malloc.ts'
@@ -92,6 +93,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     clock,
     log,
     random: () => Math.random(),
+    loopDelay: measureLoopDelay(),
     memory: {
       idleCpuMs: readIdleCpu,
       residentBytes: () => process.memoryUsage.rss(),

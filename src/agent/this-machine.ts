@@ -11,6 +11,9 @@ import { readFileSystemSpace } from '../system/files/file-system-space.ts'
 import { readIfPresent } from '../system/files/read-manifest-file.ts'
 import { createRecordFolder } from '../system/files/state/record-folder.ts'
 import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
+import { podNetwork } from '../pods/probes/pod-network.ts'
+import { statsFiles } from '../system/directories/stats-files.ts'
+import { openKernelLog } from '../system/machine/kernel-log.ts'
 import { readBootTime } from '../system/machine/read-boot-time.ts'
 import { readCpuPlaces } from '../system/machine/read-cpu-places.ts'
 import { readHugepages } from '../system/machine/read-hugepages.ts'
@@ -66,12 +69,15 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
   return {
     bootedAt: readBootTime(),
     parallelStarts: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
+    podNetwork,
+    statsFiles,
     kernel: readKernel,
     identity: () => readNodeIdentity({ machineIdFiles, bootIdFiles }),
     hugepages: () => readHugepages(),
     numaNodes: () => readNumaNodes(machine),
     cpuPlaces: () => readCpuPlaces(),
     cgroupReader: () => createCgroupReader(machine.cgroupVersion),
+    openKernelLog: () => openKernelLog(),
     readAddress: (profile) => readNodeAddress(profile),
     readSpace: readFileSystemSpace,
     readSubordinateIds: (signal) => readSubordinateIds({ clock, path: environment['PATH'] ?? '' }, signal),

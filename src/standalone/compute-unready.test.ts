@@ -51,7 +51,8 @@ describe('computeUnreadyObject()', () => {
 })
 
 test('computeUnreadyPods() gives the reasons of those that are neither ready nor done', () => {
-  const pod = { uid: '', namespace: 'default', restarts: 0, address: '', waiting: '', ready: false, phase: 'Pending' }
+  const whole = { uid: '', restarts: 0, address: '', waiting: '' }
+  const pod = { ...whole, namespace: 'default', ready: false, phase: 'Pending', isControlled: false }
   assert.deepEqual(
     computeUnreadyPods([
       { ...pod, name: 'ready', ready: true, phase: 'Running' },
@@ -60,7 +61,14 @@ test('computeUnreadyPods() gives the reasons of those that are neither ready nor
       { ...pod, name: 'new' },
       { ...pod, name: 'waits', waiting: 'Waits: container "a" ErrImagePull' },
       { ...pod, name: 'failed', phase: 'Failed' },
+      { ...pod, name: 'of-a-job', phase: 'Failed', isControlled: true },
+      { ...pod, name: 'of-a-set', isControlled: true },
     ]),
-    ['default/new: Pending', 'default/waits: Waits: container "a" ErrImagePull', 'default/failed: Failed'],
+    [
+      'default/new: Pending',
+      'default/waits: Waits: container "a" ErrImagePull',
+      'default/failed: Failed',
+      'default/of-a-set: Pending',
+    ],
   )
 })

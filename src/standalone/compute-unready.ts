@@ -20,12 +20,17 @@ interface SummarizedPod {
   readonly phase: string
   readonly ready: boolean
   readonly waiting: string
+  readonly isControlled: boolean
 }
 
-/** The pods that are neither ready nor done, each with the reason. One that is being ended is of no interest. */
+/**
+ * The pods that are neither ready nor done, each with the reason. One that is being ended is of no interest, nor is one that
+ * failed if an owner answers for it: a Job tries again or fails itself, a ReplicaSet has made another.
+ */
 export function computeUnreadyPods(pods: readonly SummarizedPod[]): readonly string[] {
   return pods
     .filter(({ ready, phase }) => !ready && phase !== 'Succeeded' && phase !== 'Terminating')
+    .filter(({ phase, isControlled }) => phase !== 'Failed' || !isControlled)
     .map(({ namespace, name, phase, waiting }) => `${namespace}/${name}: ${waiting === '' ? phase : waiting}`)
 }
 

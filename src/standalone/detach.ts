@@ -6,14 +6,16 @@ import { listFolder, realFolder, removeTree } from '../system/files/state/state-
 import { startProcess } from '../system/processes/start-process.ts'
 import type { ProcessExit } from '../system/processes/start-process.ts'
 import { checkRoot, toFolderError } from './node/check-machine.ts'
-import type { ClientDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import type { ExitCode } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 import { OWN_NAME } from './node/own-name.ts'
-import { NODE_IS_UP, stateOption } from './up.ts'
+import { describePage } from './node/page/describe-page.ts'
+import { stateOption } from './node/state-option.ts'
+import { NODE_IS_UP } from './up.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
+import type { WaitDeps } from './wait-until-ready.ts'
 
 export interface DetachOptions {
   readonly state: string
@@ -25,15 +27,17 @@ export interface DetachOptions {
   readonly isApplying: boolean
 }
 
+interface DetachDeps extends WaitDeps {
+  readonly ownCommand: string
+  /** Whether what is said is read by a person, and kept in no file. */
+  readonly isTerminal: boolean
+}
+
 const POLL_MS = 50
 const CODES: ReadonlySet<number> = new Set(Object.values(exitCodes))
 
 /** Starts "deckhand up" as a process of its own, shows what it says until the node is up, and waits for what is applied when asked to. */
-export async function runDetached(
-  deps: ClientDeps & { readonly ownCommand: string },
-  options: DetachOptions,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runDetached(deps: DetachDeps, options: DetachOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
   const wasThere = (await inspectPath(options.state)).kind !== 'missing'
   const layout = await openLog(options.state)
@@ -65,7 +69,7 @@ async function openLog(state: string): Promise<NodeLayout> {
 }
 
 async function startUp(
-  deps: ClientDeps & { readonly ownCommand: string },
+  deps: DetachDeps,
   layout: NodeLayout,
   args: readonly string[],
   signal: AbortSignal,
@@ -84,7 +88,7 @@ async function startUp(
     const lines = `${text}${read.text}`.split('\n')
     text = lines.pop() ?? ''
     for (const line of lines) {
-      if (line === NODE_IS_UP) return announce(deps, layout, started.pid)
+      if (line === NODE_IS_UP) return await announce(deps, layout, started.pid)
       if (failure.length > 0 || line.startsWith('deckhand: ')) failure.push(line)
       else deps.say(line)
     }
@@ -93,10 +97,12 @@ async function startUp(
   }
 }
 
-function announce(deps: ClientDeps, layout: NodeLayout, pid: number): void {
+async function announce(deps: DetachDeps, layout: NodeLayout, pid: number): Promise<void> {
   deps.say(`${NODE_IS_UP} (pid ${pid})`)
   deps.say(`  kubectl       export KUBECONFIG=${layout.adminKubeconfig}`)
   deps.say(`  see pods      kubectl get pods -A, or ${OWN_NAME} status${stateOption(layout)}`)
+  const page = await describePage(deps, layout)
+  if (page !== undefined) deps.say(`  look at it    ${page}`)
   deps.say(`  what it says  ${layout.upLog}`)
   deps.say(`  stop all      ${OWN_NAME} down${stateOption(layout)}`)
 }

@@ -24,8 +24,9 @@ const UP_OPTIONS = `${STATE}
   --kubelet PATH          run this kubelet as the agent; without it our own
   --without PART,...      leave parts out: deployments (with their replica sets), daemonsets,
                           statefulsets, jobs (with cron jobs), budgets (of disruptions), autoscalers, services,
-                          dns, policies (of the network), storage (folders as volumes of claims). Their objects
-                          are refused then, and those that are there stay as they are
+                          dns, policies (of the network), ingress, storage (folders as volumes of claims). Their
+                          objects are refused then, and those that are there stay as they are. scheduler: for
+                          a scheduler of yours, which has to bind pods to the node
   --cgroup-root PATH      the cgroup of all pods (/deckhand)
   --address ADDRESS       serve the Kubernetes API and the agent on this address of the machine for other
                           machines, with certificates for it and never without a credential; the API
@@ -34,7 +35,9 @@ const UP_OPTIONS = `${STATE}
   --api-port N            the Kubernetes API (6443)
   --port N                the agent's own API (10250)
   --healthz-port N        its health, on loopback (10248)
-  --page-port N           the page to look at, on loopback (6080); 0: none`
+  --page-port N           the page to look at, on loopback (6080); 0: none
+  --ingress-http-port N   serve Ingresses on this port of all addresses of the machine, as 80; without it and
+  --ingress-https-port N  this one, as 443, none are served, and none are taken`
 
 const commands: Readonly<Record<string, CommandHelp>> = {
   up: {
@@ -90,7 +93,7 @@ ${STATE}`,
   },
   page: {
     usage: 'deckhand page [options]',
-    summary: 'print a link to the page of the node, which signs in once',
+    summary: 'print a link to the page of the node, which signs in once; or serve that of another node',
     details: `The page shows the node, its pods with what they use and why they are as they are, events and logs. It is
 served by "deckhand up" on loopback, for browsers on this machine or behind "ssh -L 6080:127.0.0.1:6080".
 A link can be used once, within 15 minutes.
@@ -98,7 +101,11 @@ A link can be used once, within 15 minutes.
 Options:
 ${STATE}
   --read-only             for a user who may read everything but secrets; without it, what the
-                          administrator may`,
+                          administrator may
+  --kubeconfig FILE       serve the page here, until Ctrl-C, for a node of the cluster of this file,
+                          with the rights of the file; any kubelet will do
+  --node NAME             which node of that cluster; may be left out where there is only one
+  --page-port N           on which port of loopback; one that is free if it is left out`,
   },
   logs: {
     usage: 'deckhand logs [agent|api|controllers|runtime|up] [options]',
@@ -176,6 +183,29 @@ ${UP_OPTIONS}`,
     usage: 'deckhand uninstall',
     summary: 'stop the service and start it no more; pods go on until "down"',
     details: '',
+  },
+  simulate: {
+    usage: 'deckhand simulate --nodes N --kubeconfig FILE [options]',
+    summary: 'run many nodes in one process, with containers that are simulated, for tests of clusters',
+    details: `Each node registers, renews its lease, takes the pods that are bound to it and reports them, as the agent does
+everywhere; nothing runs, and no packet goes to a pod. Logs, exec and metrics of the nodes cannot be asked for.
+It needs no root. SIGINT or SIGTERM ends it.
+
+Options:
+  --nodes N               how many, up to 10000
+  --kubeconfig FILE       the cluster; its user has to be allowed to do what nodes do
+  --prefix TEXT           the beginning of their names, a number follows (simulated-)
+  --capacity NAME=N,...   what each of them has (cpu=4,memory=16Gi,pods=110,ephemeral-storage=100Gi)
+  --labels NAME=VALUE,... labels of the nodes
+  --taints KEY=VALUE:EFFECT,...
+                          taints of the nodes
+  --start-time TIME       how long the start of a container takes, as in 2s, or by chance as in 500ms-3s (0s)
+  --rules FILE            what containers do: a YAML file with a list "rules". The first that matches counts:
+                            match: namespace, pod, container, image (* is anything), labels, share (0 to 1)
+                            startTime, pullTime (by image alone), startFailure (a text), readyAfter (for
+                            probes), exitsAfter, exitCode, cpu, memory, ignoresTerm
+  --at-end WORD           remove: the nodes with their pods; mark: as not ready; keep (remove)
+  --report-every TIME     how often it says what it does and costs (10s)`,
   },
   version: { usage: 'deckhand version', summary: 'say which version this is', details: '' },
   help: { usage: 'deckhand help [COMMAND]', summary: 'this text, or that of a command', details: '' },

@@ -13,6 +13,7 @@ import type { ExitCode } from './node/node-error.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { apiUrls, readNodeRecord } from './node/node-record.ts'
+import { formatIngressPorts } from './node/network/ingress-refusal.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { toHost } from './node/network/parse-addresses.ts'
@@ -36,6 +37,9 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   deps.say(`names      ${formatPart(record, 'dns', `server at ${layout.services.dnsAddress}`)}`)
   const refusal = await findPolicyRefusal({ without: record.without ?? [], runtime: record.runtime }, deps.programPath)
   deps.say(`policies   ${refusal === undefined ? 'enforced' : formatPart(record, 'policies', `not taken: ${refusal}`)}`)
+  deps.say(`ingress    ${formatIngress(record)}`)
+  const others = (record.without ?? []).filter((part) => !SHOWN_PARTS.includes(part))
+  if (others.length > 0) deps.say(`left out   ${others.join(', ')} (--without)`)
   const isUp = (await findNoted(layout.upIdentity)) !== undefined
   deps.say(
     isUp
@@ -59,10 +63,18 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   return problems.length === 0 ? exitCodes.done : exitCodes.failed
 }
 
+function formatIngress(record: NodeRecord): string {
+  if (record.ingressPorts !== undefined) return formatIngressPorts(record.ingressPorts)
+  return formatPart(record, 'ingress', 'not served: no port was named for it')
+}
+
 /** Where the agent is served. */
 function agentUrls({ addresses: [address = '127.0.0.1'] = [], ports }: NodeRecord): readonly string[] {
   return [`https://${toHost(address)}:${ports.agent} (agent)`]
 }
+
+/** Those with a line of their own. */
+const SHOWN_PARTS = ['services', 'dns', 'policies', 'ingress']
 
 /** What of a part there is to know; whether it was left out. */
 function formatPart({ without = [] }: NodeRecord, part: string, what: string): string {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { TaskGroup } from '../base/async/task-group.ts'
+import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
 import { makeCgroup } from '../system/cgroups/cgroup-tree.ts'
 import { readMachine } from '../system/machine/read-machine.ts'
 import { listFolder, readTextIfPresent, realFolder, removeTree } from '../system/files/state/state-folder.ts'
@@ -12,10 +13,11 @@ import { knownAgent, startAgent, waitUntilHealthy } from './node/agent/agent-pro
 import type { AgentProcess } from './node/agent/agent-process.ts'
 import { createKustomizationBuilder } from './apply/build-kustomization.ts'
 import { runAppliedFolder } from './apply/run-applied-folder.ts'
-import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './arguments.ts'
-import type { UpOptions } from './arguments.ts'
+import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './arguments/up-options.ts'
+import type { UpOptions } from './arguments/up-options.ts'
 import {
   checkAddresses,
+  checkIngressPorts,
   checkPorts,
   checkPrograms,
   checkRoot,
@@ -41,12 +43,14 @@ import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { OWN_NAME } from './node/own-name.ts'
+import { findIngressRefusal, formatIngressPorts, hasIngress } from './node/network/ingress-refusal.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
 import { checkServicePrograms, prepareServiceNetwork, removePolicyRules } from './node/network/service-network.ts'
 import { startNodeApi } from './node/api/start-node-api.ts'
 import { startNodePage } from './node/page/start-node-page.ts'
 import { runSupervision } from './node/supervision.ts'
-import { createPageLink } from './node/page/page-access.ts'
+import { describePage } from './node/page/describe-page.ts'
+import { stateOption } from './node/state-option.ts'
 import { takeUpLock } from './node/up-lock.ts'
 import { makeFolder, writeFileDurably } from '../system/files/durable-file.ts'
 import { restrictMode } from '../system/files/restrict-mode.ts'
@@ -83,11 +87,15 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(deps, layout, signal)
   const policyRefusal = await findPolicyRefusal(options, deps.programPath)
   if (policyRefusal !== undefined) await removePolicyRules(deps.clock, layout, signal)
-  await startNodeApi(deps, { layout, record, without, hasServiceAddress, policyRefusal }, group)
+  const refusals = { policies: policyRefusal, ingress: findIngressRefusal(options) }
+  await startNodeApi(deps, { layout, record, without, hasServiceAddress, refusals }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
-  group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
+  group.run('memory', (s) => runMemoryTrim({ ...deps.memory, clock: deps.clock }, s))
+  if (!without.includes('scheduler'))
+    group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
   const { services, subnet: podRange, bridge } = layout
-  const network = { services, podRange, seesBridge, bridge, policyRefusal }
+  const ingress = refusals.ingress === undefined ? { ports: options.ingressPorts } : { refusal: refusals.ingress }
+  const network = { services, podRange, seesBridge, bridge, policyRefusal, ingress }
   const controllers = {
     kubeconfig: layout.adminKubeconfig,
     nodeName,
@@ -175,6 +183,7 @@ async function prepareNode(
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkAddresses(options.addresses)
   await checkPorts(options.ports, options.addresses)
+  await checkIngressPorts(options.ingressPorts)
   await checkServicePrograms(deps.programPath, options.without)
   await (options.runtime === undefined
     ? checkPrograms(deps.programPath, options.ociRuntime, DOCKER_ENDPOINT)
@@ -186,6 +195,7 @@ async function prepareNode(
     ports: options.ports,
     ...(options.addresses.length === 0 ? {} : { addresses: options.addresses }),
     ...(options.runtime === undefined ? {} : { runtime: options.runtime }),
+    ...(hasIngress(options) ? { ingressPorts: options.ingressPorts } : {}),
     ...(options.without.length === 0 ? {} : { without: options.without }),
   }
   await writeNodeFiles(layout, record).catch((error: unknown) => {
@@ -277,24 +287,15 @@ async function announce(
   deps.say(`  run pods      kubectl apply -f FILE, or put manifests into ${record.manifests}`)
   deps.say(`  see pods      kubectl get pods -A, or ${OWN_NAME} status${command}`)
   deps.say(`  explain one   ${OWN_NAME} why POD${command}`)
-  if (hasPage) deps.say(`  look at it    ${await describePage(deps, layout)}`)
+  const page = hasPage ? await describePage(deps, layout) : undefined
+  if (page !== undefined) deps.say(`  look at it    ${page}`)
+  if (record.ingressPorts !== undefined) deps.say(`  Ingresses     ${formatIngressPorts(record.ingressPorts)}`)
   deps.say(`  add images    ${OWN_NAME} images pull NAME, or load FILE${command}`)
   deps.say(`  settings      *.conf files in ${layout.settings}, read at the start`)
   deps.say(`  pods' logs    ${layout.podLogs}/<namespace>_<pod>_<uid>/<container>/<n>.log`)
   deps.say(`  agent's log   ${layout.agentLog}`)
   deps.say(`  leave         Ctrl-C: the agent stops, pods go on`)
   deps.say(`  stop all      ${OWN_NAME} down${command}`)
-}
-
-/** A link lets in the first one who has it, so none is written where others may read it. */
-async function describePage(deps: UpDeps, layout: NodeLayout): Promise<string> {
-  if (!deps.isTerminal) return `${OWN_NAME} page${stateOption(layout)} prints a link for a browser`
-  return `${await createPageLink(layout, 'admin', deps.clock.now())} (once; a new link: ${OWN_NAME} page${stateOption(layout)})`
-}
-
-/** What commands about this node need to find it. */
-export function stateOption({ state }: NodeLayout): string {
-  return state === '/var/lib/deckhand' ? '' : ` --state ${state}`
 }
 
 async function waitForExample(

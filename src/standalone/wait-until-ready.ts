@@ -1,8 +1,12 @@
 import { TaskGroup } from '../base/async/task-group.ts'
+import { Wakeup } from '../base/async/wakeup.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
+import { silentLogger } from '../base/telemetry/silent-logger.ts'
 import { KubeApiError } from '../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
+import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
 import { readTextIfPresent } from '../system/files/state/state-folder.ts'
+import { watchDirectory } from '../system/files/watch-directory.ts'
 import { formatObjectName } from './apply/applied-object.ts'
 import { ObjectPaths } from './apply/object-paths.ts'
 import { parseRecord } from './apply/run-applied-folder.ts'
@@ -14,16 +18,32 @@ import type { ClientDeps } from './node/node-deps.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 
+export interface WaitDeps extends ClientDeps {
+  /** From 0 up to, but not including, 1. */
+  readonly random: () => number
+}
+
 interface WaitedNode {
   readonly layout: NodeLayout
   readonly isApplying: boolean
 }
 
-const CHECK_MS = 300
+/** Everything that has to become ready; pods of manifests are among the pods of the API. */
+const WATCHED = [
+  '/api/v1/pods',
+  '/api/v1/persistentvolumeclaims',
+  '/api/v1/replicationcontrollers',
+  ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map((name) => `/apis/apps/v1/${name}`),
+  '/apis/batch/v1/jobs',
+]
+// Many changes come at once.
+const COALESCE_MS = 50
+// For what no watch shows, such as a refused manifest that was removed.
+const RECHECK_MS = 5000
 
 /** Waits until all files are applied and all pods are ready; gives what is not when the time is over. */
 export async function waitUntilReady(
-  deps: ClientDeps,
+  deps: WaitDeps,
   node: WaitedNode,
   timeMs: number,
   signal: AbortSignal,
@@ -31,13 +51,21 @@ export async function waitUntilReady(
   await using group = new TaskGroup(signal)
   const client = await deps.openClient(node.layout.adminKubeconfig, group)
   const end = deps.clock.monotonic() + timeMs
+  const wakeup = new Wakeup()
+  const onReplace = () => wakeup.wake()
+  const watch = { ...deps, client, log: silentLogger, onReplace, onEvent: onReplace, onProblem: onReplace }
+  for (const path of WATCHED) group.run(path, (s) => runListWatch({ ...watch, path }, s))
+  // What is applied, and what of it is refused, are files.
+  using _ = watchDirectory(node.layout.state, { onChange: onReplace, onFailure: onReplace })
   for (;;) {
     const unready = await listUnready(deps, node, client, signal).catch((error: unknown) => {
       if (signal.aborted) throw error
       return [`the node does not answer: ${errorMessage(error)}`]
     })
-    if (unready.length === 0 || deps.clock.monotonic() >= end) return unready
-    await deps.clock.sleep(CHECK_MS, signal)
+    const left = end - deps.clock.monotonic()
+    if (unready.length === 0 || left <= 0) return unready
+    await wakeup.wait({ clock: deps.clock, ms: Math.min(RECHECK_MS, left) }, signal)
+    await deps.clock.sleep(COALESCE_MS, signal)
   }
 }
 

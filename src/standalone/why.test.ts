@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatExplanation } from './why.ts'
+import { describeSilence, formatExplanation } from './why.ts'
 
 test('formatExplanation() gives the sentence and the steps', () => {
   const startedAt = Date.UTC(2026, 0, 1, 12, 30, 5, 7)
@@ -20,4 +20,16 @@ test('formatExplanation() gives the sentence and the steps', () => {
       '  12:30:05.007    goes on  wait for a start slot',
     ].join('\n'),
   )
+})
+
+test('describeSilence() names the runtime that an agent waits for', () => {
+  const away = { text: 'unix:///d.sock is away: nothing listens there', answers: false }
+  const there = { text: 'Docker at unix:///d.sock', answers: true }
+  assert.equal(
+    describeSilence('web', { agentRuns: true, runtime: away }),
+    'Cannot ask the agent about "web": it waits for the container runtime: unix:///d.sock is away: nothing listens there.',
+  )
+  const asks = 'Cannot ask the agent about "web": it does not answer, is "deckhand up" running?'
+  assert.equal(describeSilence('web', { agentRuns: false, runtime: away }), asks)
+  assert.equal(describeSilence('web', { agentRuns: true, runtime: there }), asks)
 })

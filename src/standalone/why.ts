@@ -1,29 +1,32 @@
 import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
 import { explainPods, listAgentPods, selectPods } from './node/agent/agent-client.ts'
 import type { ExplainedPod } from './node/agent/agent-client.ts'
+import { knownAgent } from './node/agent/agent-process.ts'
 import { concernsName, formatFileProblem, parseFileProblems } from './node/file-problems.ts'
+import { findProcess } from './node/known-process.ts'
 import { readLastLogLines } from './node/last-log-lines.ts'
-import type { ClientDeps } from './node/node-deps.ts'
+import type { StatusDeps } from './node/node-deps.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
+import { findRuntime } from './node/runtime/find-runtime.ts'
+import type { FoundRuntime } from './node/runtime/find-runtime.ts'
 
 /** Says of one pod why it is as it is, and what was done for it; or of a file why there is no pod of it. */
 export async function runWhy(
-  deps: ClientDeps,
+  deps: StatusDeps,
   options: { readonly state: string; readonly pod: string },
   signal: AbortSignal,
 ): Promise<void> {
   const layout = computeNodeLayout(await realFolder(options.state))
   const record = await readNodeRecord(layout.record)
   if (record === undefined) throw new NodeError(`There is no node in ${options.state}.`, exitCodes.otherState)
-  const explained = await explainPods(layout, signal).catch((error: unknown) => {
+  const explained = await explainPods(layout, signal).catch(async (error: unknown) => {
     if (signal.aborted || error instanceof NodeError) throw error
-    throw new NodeError(
-      `Cannot ask the agent about "${options.pod}": it does not answer, is "deckhand up" running?`,
-      exitCodes.otherState,
-    )
+    const agent = await findProcess(knownAgent({ layout, nodeName: record.nodeName }))
+    const runtime = await findRuntime(deps, layout.containerd, record.runtime, signal)
+    throw new NodeError(describeSilence(options.pod, { agentRuns: agent !== undefined, runtime }), exitCodes.otherState)
   })
   const applied = parseFileProblems(await readTextIfPresent(layout.appliedProblems))
   const problems = [...explained.manifests, ...applied].filter((problem) => concernsName(problem, options.pod))
@@ -42,6 +45,18 @@ export async function runWhy(
     for (const claim of claims) deps.say(`  ${claim}`)
   }
   for (const problem of problems) deps.say(`Refused: ${formatFileProblem(problem)}`)
+}
+
+/** Why the agent does not answer: it serves nothing before its runtime has answered. */
+export function describeSilence(
+  pod: string,
+  { agentRuns, runtime }: { readonly agentRuns: boolean; readonly runtime: FoundRuntime },
+): string {
+  const why =
+    agentRuns && !runtime.answers
+      ? `it waits for the container runtime: ${runtime.text}.`
+      : 'it does not answer, is "deckhand up" running?'
+  return `Cannot ask the agent about "${pod}": ${why}`
 }
 
 /** The sentence, then the steps with the time of day, how long they took and what went wrong. */

@@ -1,7 +1,8 @@
 /** The benchmark: every measure of a node agent that users notice, for our kubelet and for another beside it. */
-import { writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem } from 'node:os'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { startLab } from '../e2e/lab/start-lab.ts'
 import { apiScenario } from './measure-api.ts'
@@ -10,6 +11,8 @@ import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
 import { probesScenario } from './measure-probes.ts'
+import { standaloneScenario } from './measure-standalone.ts'
+import { simulationScenario } from './measure-simulation.ts'
 import { startupScenario } from './measure-startup.ts'
 import { subPathRaceScenario } from './measure-sub-path-race.ts'
 import { volumeCyclesScenario } from './measure-volume-cycles.ts'
@@ -18,7 +21,10 @@ import type { BenchOptions } from './options.ts'
 import { mergeSamples } from './rows.ts'
 import type { Samples } from './rows.ts'
 import type { Scenario } from './scenario.ts'
-import { computeResults, formatTable } from './table.ts'
+import { compareRuns, formatComparison, parseHistory, toHistoryEntry } from './history.ts'
+import type { HistoryEntry } from './history.ts'
+import { computeResults, formatTable, listUncertain } from './table.ts'
+import type { Measured } from './table.ts'
 
 const scenarios: readonly Scenario[] = [
   startupScenario,
@@ -29,7 +35,9 @@ const scenarios: readonly Scenario[] = [
   subPathRaceScenario,
   volumeCyclesScenario,
   apiScenario,
+  standaloneScenario,
   churnScenario,
+  simulationScenario,
 ]
 
 interface Kubelet {
@@ -60,9 +68,11 @@ async function main(): Promise<number> {
   if (options.against !== undefined) {
     kubelets.push({ label: 'other', binary: resolve(options.against), samples: [] })
   }
+  // Read before anything is measured, which takes long: a file that cannot be used is reported now.
+  const before = options.compare === undefined ? undefined : parseHistory(await readFile(options.compare, 'utf8'))
   const ok = await runScenarios(kubelets, options, stop.signal)
-  await report(kubelets, options)
-  return ok ? 0 : 1
+  const isWorse = await report(kubelets, options, before)
+  return ok && !isWorse ? 0 : 1
 }
 
 async function runScenarios(
@@ -72,11 +82,16 @@ async function runScenarios(
 ): Promise<boolean> {
   const wanted = scenarios.filter(({ rows }) => rows.some((row) => options.only?.includes(row) ?? true))
   let ok = true
-  for (let round = 1; round <= options.rounds; round += 1) {
+  for (let round = 1; round <= options.mostRounds; round += 1) {
+    const uncertain = new Set(listUncertain(computeResults(kubelets.map(toMeasured))))
     for (const scenario of wanted) {
-      for (const kubelet of kubelets) {
+      if (round > options.rounds && !scenario.rows.some((row) => uncertain.has(row))) continue
+      // Who is first changes: what the first one leaves warm, or busy, is of use or of harm to each of them as often.
+      for (const kubelet of round % 2 === 1 ? kubelets : kubelets.toReversed()) {
         if (signal.aborted) return false
-        console.error(`round ${round} of ${options.rounds}: ${scenario.name}, ${kubelet.label}`)
+        console.error(
+          `round ${round} of ${options.rounds} to ${options.mostRounds}: ${scenario.name}, ${kubelet.label}`,
+        )
         ok = (await runScenario(scenario, kubelet, options, signal)) && ok
       }
     }
@@ -103,8 +118,17 @@ async function runScenario(
   }
 }
 
-async function report(kubelets: readonly Kubelet[], options: BenchOptions): Promise<void> {
-  const measured = kubelets.map(({ label, samples }) => ({ label, samples: mergeSamples(samples) }))
+function toMeasured({ label, samples }: Kubelet): Measured {
+  return { label, samples: mergeSamples(samples) }
+}
+
+/** True when a row is worse than in the run that this one is compared with. */
+async function report(
+  kubelets: readonly Kubelet[],
+  options: BenchOptions,
+  before: HistoryEntry | undefined,
+): Promise<boolean> {
+  const measured = kubelets.map(toMeasured)
   const results = computeResults(measured)
   const [cpu] = cpus()
   const machine = {
@@ -122,6 +146,30 @@ async function report(kubelets: readonly Kubelet[], options: BenchOptions): Prom
       results,
     ),
   )
-  if (options.json === undefined) return
-  await writeFile(options.json, `${JSON.stringify({ machine, options, results, measured }, undefined, 2)}\n`)
+  const uncertain = listUncertain(results)
+  if (uncertain.length > 0) console.log(`\nNot known to 5 % (marked with ?): ${uncertain.join(', ')}`)
+  const now = toHistoryEntry(results, {
+    time: new Date().toISOString(),
+    version: readVersion(),
+    machine: `${machine.cores} × ${machine.cpu}, Linux ${machine.kernel}`,
+  })
+  await mkdir(dirname(options.history), { recursive: true })
+  await appendFile(options.history, `${JSON.stringify(now)}\n`)
+  const compared = before === undefined ? [] : compareRuns(before, now)
+  if (before !== undefined) console.log(`\n${formatComparison(before, compared)}`)
+  if (options.json !== undefined)
+    await writeFile(options.json, `${JSON.stringify({ machine, options, results, measured }, undefined, 2)}\n`)
+  return compared.some(({ verdict }) => verdict === 'worse')
+}
+
+/** The commit of the checkout; a tree without one has none. */
+function readVersion(): string {
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  } catch {
+    return 'unknown'
+  }
 }

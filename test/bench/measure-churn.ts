@@ -1,14 +1,12 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { connect } from 'node:http2'
-import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect as connectTls } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import type { Lab } from '../e2e/lab/start-lab.ts'
 import { childPid } from '../e2e/lab/lab-namespaces.ts'
 import type { PodList } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
+import { openNodeApi } from './node-api.ts'
+import type { NodeApi } from './node-api.ts'
 import type { Samples } from './rows.ts'
 import { isReady } from './scenario.ts'
 import type { Bench, Scenario } from './scenario.ts'
@@ -46,60 +44,26 @@ export const churnScenario: Scenario = {
   },
 }
 
-interface Api {
-  send<T>(method: string, path: string, body?: object): Promise<T>
-}
-
-async function startNode(lab: Lab, signal: AbortSignal): Promise<AsyncDisposable & { readonly api: Api }> {
+async function startNode(lab: Lab, signal: AbortSignal): Promise<AsyncDisposable & { readonly api: NodeApi }> {
   const [state, log] = [`${lab.folder}/state`, `${lab.folder}/up.log`]
   const place = ['--state', state, '--runtime', lab.runtime.endpoint, '--cgroup-root', `${lab.cgroupRoot}/node`]
   const up = await lab.startInside([deckhand, 'up', ...place], log)
   const output = async () => await readFile(log, 'utf8').catch(() => '')
   const isUp = async () => (await output()).includes('stop all')
   await waitFor('the node to be up', isUp, { pollMs: 50, deadlineMs: DEADLINE_MS, signal })
-  const session = await connectTo(lab, await readFile(`${state}/admin.kubeconfig`, 'utf8'))
+  const api = await openNodeApi(lab, `${state}/admin.kubeconfig`)
   return {
-    api: { send: (method, path, body) => send(session, { method, path, body }) },
+    api,
     async [Symbol.asyncDispose]() {
-      session.destroy()
+      api.close()
       process.kill((await childPid(up.pid)) ?? up.pid, 'SIGTERM')
       await up.exited
     },
   }
 }
 
-async function connectTo(lab: Lab, kubeconfig: string): Promise<ClientHttp2Session> {
-  const find = (name: string) => new RegExp(`${name}: (\\S+)`).exec(kubeconfig)?.[1] ?? ''
-  const decode = (name: string) => Buffer.from(find(name), 'base64').toString('utf8')
-  const server = new URL(find('server'))
-  const secure = connectTls({
-    socket: lab.network.connect(server.hostname, Number(server.port)),
-    ca: decode('certificate-authority-data'),
-    cert: decode('client-certificate-data'),
-    key: decode('client-key-data'),
-    servername: 'localhost',
-    ALPNProtocols: ['h2'],
-  })
-  await once(secure, 'secureConnect')
-  const session = connect(server.origin, { createConnection: () => secure })
-  session.on('error', () => {})
-  return session
-}
-
-async function send<T>(
-  session: ClientHttp2Session,
-  { method, path, body }: { readonly method: string; readonly path: string; readonly body: object | undefined },
-): Promise<T> {
-  const stream = session.request({ ':method': method, ':path': path })
-  stream.end(body === undefined ? undefined : JSON.stringify(body))
-  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders]
-  const text = Buffer.concat(await stream.toArray()).toString('utf8')
-  if (Number(headers[':status']) >= 300) throw new Error(`Cannot ${method} "${path}": ${text}`)
-  return JSON.parse(text) as T
-}
-
 /** Pods from one number up to another, some at a time. */
-async function churn(api: Api, from: number, to: number, signal: AbortSignal): Promise<void> {
+async function churn(api: NodeApi, from: number, to: number, signal: AbortSignal): Promise<void> {
   for (let first = from; first < to; first += AT_ONCE) {
     const names = Array.from({ length: AT_ONCE }, (_, index) => `churn-${first + index}`)
     await Promise.all(names.map((name) => create(api, name)))
@@ -109,7 +73,7 @@ async function churn(api: Api, from: number, to: number, signal: AbortSignal): P
   }
 }
 
-async function create(api: Api, name: string): Promise<void> {
+async function create(api: NodeApi, name: string): Promise<void> {
   await api.send('POST', `${NAMESPACE}/configmaps`, { metadata: { name }, data: { name } })
   const workload = createWorkload(name) as Pod
   const volumes = [{ name: 'settings', configMap: { name } }]
@@ -126,13 +90,13 @@ async function create(api: Api, name: string): Promise<void> {
   await api.send('POST', `${NAMESPACE}/pods`, pod)
 }
 
-async function remove(api: Api, name: string): Promise<void> {
+async function remove(api: NodeApi, name: string): Promise<void> {
   await api.send('DELETE', `${NAMESPACE}/pods/${name}`)
   await api.send('DELETE', `${NAMESPACE}/configmaps/${name}`)
 }
 
 async function waitForPods(
-  api: Api,
+  api: NodeApi,
   what: string,
   isEnough: (pods: readonly Pod[]) => boolean,
   signal: AbortSignal,

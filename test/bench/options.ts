@@ -9,12 +9,19 @@ export interface BenchOptions {
   /** What the pods run on. */
   readonly runtime: 'containerd' | 'docker'
   readonly runs: number
+  /** The least number of rounds. */
   readonly rounds: number
+  /** Rounds go on up to this while a median is not known well enough. */
+  readonly mostRounds: number
   readonly pods: number
   /** How many have probes. */
   readonly probedPods: number
   readonly steadyMs: number
   readonly json: string | undefined
+  /** Each run is one more line in it. */
+  readonly history: string
+  /** A history file, with whose last run this one is compared. */
+  readonly compare: string | undefined
   readonly help: boolean
 }
 
@@ -24,10 +31,14 @@ Usage: npm run bench -- [options]
   --only NAME,…    only these measures: ${rows.map(({ name }) => name).join(', ')}
   --runtime NAME   containerd (the default) or docker
   --runs N         how often the short ones are repeated (10)
-  --rounds N       how often all is repeated, each time in fresh labs, the kubelets taking turns (1)
+  --rounds N       how often all is repeated at least, each time in fresh labs, the kubelets taking turns (1)
+  --most-rounds N  with --against: measures whose ratio is not known to 5 % with a confidence of 95 % are repeated up
+                   to so many rounds (8); else as --rounds
   --pods N         how many "many pods" are (100), and the pods with probes (200)
   --steady N       seconds over which CPU is measured while nothing changes (30)
-  --json FILE      keep the results and every single value here`
+  --json FILE      keep the results and every single value here
+  --history FILE   one more line in this file, with medians, ratios and intervals (bench-results/history.jsonl)
+  --compare FILE   compare with the last run in this history file; fails when a row is worse`
 
 /** Reads the command line; throws with what was expected. */
 export function parseOptions(args: readonly string[]): BenchOptions {
@@ -43,22 +54,32 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       pods: text,
       steady: text,
       json: text,
+      history: text,
+      compare: text,
+      'most-rounds': text,
       help: { type: 'boolean' },
     },
   })
   const only = values.only?.split(',')
   const unknown = only?.find((name) => !rows.some((row) => row.name === name))
   if (unknown !== undefined) throw new Error(`Cannot measure "${unknown}": expected some of the names in --help`)
+  const rounds = parseCount('rounds', values.rounds ?? '1')
   return {
     against: values.against,
     only,
     runtime: parseRuntime(values.runtime ?? 'containerd'),
     runs: parseCount('runs', values.runs ?? '10'),
-    rounds: parseCount('rounds', values.rounds ?? '1'),
+    rounds,
+    mostRounds: Math.max(
+      rounds,
+      parseCount('most-rounds', values['most-rounds'] ?? (values.against === undefined ? String(rounds) : '8')),
+    ),
     pods: parseCount('pods', values.pods ?? '100'),
     probedPods: parseCount('pods', values.pods ?? '200'),
     steadyMs: parseCount('steady', values.steady ?? '30') * 1000,
     json: values.json,
+    history: values.history ?? 'bench-results/history.jsonl',
+    compare: values.compare,
     help: values.help ?? false,
   }
 }

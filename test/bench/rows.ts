@@ -5,34 +5,37 @@ export interface Row {
   readonly unit: 's' | '%' | 'MB' | '/s' | ''
   /** What our value may be, as a part of the other kubelet's; undefined where there is no comparison. */
   readonly aim: number | undefined
+  /** The row with what the runtime alone takes: no agent is below it. */
+  readonly floor?: string
 }
 
-const row = (name: string, unit: Row['unit'], aim: number | undefined, title: string): Row => ({
+const row = (name: string, unit: Row['unit'], aim: number | undefined, title: string, floor?: string): Row => ({
   name,
   title,
   unit,
   aim,
+  ...(floor !== undefined && { floor }),
 })
 
 /** Every measure, in the order of the table. */
 export const rows: readonly Row[] = [
-  row('start', 's', 0.5, "manifest written → workload's first instruction"),
+  row('start', 's', 0.5, "manifest written → workload's first instruction", 'start-floor'),
   row('start-floor', 's', undefined, '… the same calls to the runtime back to back, without an agent'),
   row('start-no-cgroups', 's', undefined, '… without cgroups for pods and QoS classes'),
-  row('ready', 's', 0.5, 'manifest written → Ready in GET /pods'),
-  row('restart', 's', 0.25, "container killed → its replacement's first instruction"),
+  row('ready', 's', 0.5, 'manifest written → Ready in GET /pods', 'start-floor'),
+  row('restart', 's', 0.2, "container killed → its replacement's first instruction"),
   row('stop', 's', 1, 'manifest removed → SIGTERM in the workload'),
   row('half-started', 's', 0.5, 'many pods at once: half of them started'),
-  row('all-ready', 's', 0.92, 'many pods at once: all Ready'),
-  row('burst-cpu', 's', 1, "many pods at once: agent's own CPU time"),
-  row('steady-cpu', '%', 0.25, 'steady, many pods: agent CPU, part of a core'),
+  row('all-ready', 's', 0.85, 'many pods at once: all Ready'),
+  row('burst-cpu', 's', 0.7, "many pods at once: agent's own CPU time"),
+  row('steady-cpu', '%', 0.2, 'steady, many pods: agent CPU, part of a core'),
   row('asked-cpu', '%', 0.25, '… with /stats/summary and /metrics/resource read every 10 s'),
   row('idle-cpu', '%', 0.5, 'steady, no pods: agent CPU, part of a core'),
-  row('idle-memory', 'MB', 1, 'memory (PSS), no pods'),
-  row('memory', 'MB', 0.85, 'memory (PSS), many pods'),
+  row('idle-memory', 'MB', 0.9, 'memory (PSS), no pods'),
+  row('memory', 'MB', 0.7, 'memory (PSS), many pods'),
   row('idle-anonymous', 'MB', undefined, 'of it anonymous, no pods'),
-  row('anonymous', 'MB', 0.8, 'of it anonymous, many pods'),
-  row('startup', 's', 1, 'exec → healthy'),
+  row('anonymous', 'MB', 0.7, 'of it anonymous, many pods'),
+  row('startup', 's', 0.9, 'exec → healthy'),
   row('startup-cpu', 's', undefined, 'exec → healthy: CPU time'),
   row('startup-cpu-sources', 's', undefined, '… from the sources, without a build; at most 1.3 × of that'),
   row('recovery', 's', 0.5, 'SIGKILL with many pods → all Ready again in GET /pods'),
@@ -63,6 +66,24 @@ export const rows: readonly Row[] = [
   row('api-writes', '/s', undefined, 'API, 1,000 pods and 50 watchers: writes'),
   row('api-watch', 's', undefined, 'API, 1,000 pods and 50 watchers: write sent → delivered to the watchers, p99'),
   row('api-memory', 'MB', undefined, 'API, 1,000 pods and 50 watchers: memory (PSS)'),
+  // The standalone node with its API, controllers, DNS and agent, without its runtime: many pods behind 20 Services. Aims: 200 MB, 1.5 %.
+  row(
+    'node-memory',
+    'MB',
+    undefined,
+    'standalone node, many pods and 20 Services: memory (PSS) of all but the runtime',
+  ),
+  row(
+    'node-cpu',
+    '%',
+    undefined,
+    'standalone node, many pods and 20 Services: idle CPU of all but the runtime, part of a core',
+  ),
+  row('deployment-ready', 's', undefined, 'standalone node: kubectl create deployment → available'),
+  row('rollout', 's', undefined, 'standalone node: rollout of 50 replicas'),
+  row('request-direct', 's', undefined, 'standalone node: request to a pod, on a connection of its own'),
+  row('request-service', 's', undefined, '… through its Service'),
+  row('dns-answers', '/s', undefined, 'standalone node: answers of DNS about Services'),
   // The standalone node: pods of its API with a ConfigMap each, 10 at a time; the first 60 warm up.
   row('churn-heap', 'MB', undefined, '720 pods of the API created and deleted: heap growth since the first 60'),
   row(
@@ -72,6 +93,20 @@ export const rows: readonly Row[] = [
     '720 pods of the API created and deleted: resident memory growth since the first 60',
   ),
   row('churn-requests', '', undefined, '720 pods of the API created and deleted: API requests per pod'),
+  // deckhand simulate in a process of its own, on the API of the standalone node.
+  row(
+    'simulated-cpu',
+    '%',
+    undefined,
+    '100 simulated nodes with 10 pods each: CPU for each node while nothing changes',
+  ),
+  row('simulated-memory', 'MB', undefined, '100 simulated nodes with 10 pods each: memory (PSS) for each node'),
+  row(
+    'simulated-requests',
+    '/s',
+    undefined,
+    '100 simulated nodes with 10 pods each: API requests while nothing changes',
+  ),
 ]
 
 /** What was measured: for each row's name the values of all runs. */
@@ -84,13 +119,4 @@ export function mergeSamples(all: readonly Samples[]): Samples {
     for (const [name, values] of Object.entries(samples)) (merged[name] ??= []).push(...values)
   }
   return merged
-}
-
-/** The value in the middle; undefined when there is none. */
-export function median(values: readonly number[]): number | undefined {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const [low, high] = [sorted[middle - 1], sorted[middle]]
-  if (high === undefined) return undefined
-  return sorted.length % 2 === 1 || low === undefined ? high : (low + high) / 2
 }

@@ -1,4 +1,6 @@
-import { median, rows } from './rows.ts'
+import { computeMedian, computeMedianInterval, computeRatioInterval, createChance } from './compute-statistics.ts'
+import type { MedianInterval } from './compute-statistics.ts'
+import { rows } from './rows.ts'
 import type { Row, Samples } from './rows.ts'
 
 /** What one kubelet measured. */
@@ -10,34 +12,67 @@ export interface Measured {
 /** One row of the result, ready to print or to keep as JSON. */
 export interface ResultRow extends Row {
   readonly medians: readonly (number | undefined)[]
+  /** Ours, with its interval. */
+  readonly own: MedianInterval | undefined
   /** Ours divided by the other's. */
-  readonly ratio: number | undefined
+  readonly ratio: MedianInterval | undefined
+  /** What the runtime alone takes. */
+  readonly least: number | undefined
   readonly reached: boolean | undefined
 }
 
+/** A median is known well enough when its interval reaches no farther than this part of it to each side. */
+const ENOUGH = 0.05
+
+// Any will do: it makes results repeatable.
+const SEED = 20
+
 /** Puts the kubelets side by side; the first is ours, the second, when there is one, what it is compared with. */
 export function computeResults(kubelets: readonly Measured[]): readonly ResultRow[] {
+  const [ours = { label: '', samples: {} }, other] = kubelets
   return rows.flatMap((row) => {
-    const medians = kubelets.map(({ samples }) => median(samples[row.name] ?? []))
+    const medians = kubelets.map(({ samples }) => computeMedian(samples[row.name] ?? []))
     if (medians.every((value) => value === undefined)) return []
-    const [ours, other] = medians
-    const ratio = ours === undefined || other === undefined || other === 0 ? undefined : ours / other
-    const reached = ratio === undefined || row.aim === undefined ? undefined : ratio <= row.aim
-    return [{ ...row, medians, ratio, reached }]
+    const own = computeMedianInterval(ours.samples[row.name] ?? [])
+    const ratio =
+      other && computeRatioInterval(ours.samples[row.name] ?? [], other.samples[row.name] ?? [], createChance(SEED))
+    const least = row.floor === undefined ? undefined : computeMedian(ours.samples[row.floor] ?? [])
+    const reached = ratio === undefined || row.aim === undefined ? undefined : ratio.median <= row.aim
+    return [{ ...row, medians, own, ratio, least, reached }]
   })
+}
+
+/** The rows that are not known well enough: of those that are compared the ratio counts, else our own median. Rows without an aim are for information. */
+export function listUncertain(results: readonly ResultRow[]): readonly string[] {
+  return results
+    .filter(({ aim }) => aim !== undefined)
+    .filter(({ ratio, own }) => ((ratio ?? own)?.spread ?? 0) > ENOUGH)
+    .map(({ name }) => name)
 }
 
 /** The results as a table of text. */
 export function formatTable(labels: readonly string[], results: readonly ResultRow[]): string {
   const compared = labels.length > 1
-  const lines = [
-    ['measure (median)', ...labels, ...(compared ? ['ratio', 'aim', ''] : [])],
+  return alignColumns([
+    ['measure (median)', ...labels, 'floor', ...(compared ? ['ratio', '95 %', 'aim', ''] : ['± '])],
     ...results.map((result) => [
       result.title,
       ...result.medians.map((value) => formatValue(value, result.unit)),
-      ...(compared ? [formatRatio(result.ratio), formatAim(result.aim), formatReached(result.reached)] : []),
+      result.least === undefined ? '' : formatValue(result.least, result.unit),
+      ...(compared
+        ? [
+            formatRatio(result.ratio?.median),
+            formatInterval(result.ratio),
+            formatAim(result.aim),
+            formatReached(result.reached),
+          ]
+        : [formatSpread(result.own)]),
     ]),
-  ]
+  ])
+}
+
+/** Lines of cells as text; all but the first column are to the right. */
+export function alignColumns(lines: readonly (readonly string[])[]): string {
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
   return lines
     .map((line) =>
@@ -49,18 +84,28 @@ export function formatTable(labels: readonly string[], results: readonly ResultR
     .join('\n')
 }
 
-function pad(cell: string, width: number, right: boolean): string {
-  return right ? cell.padStart(width) : cell.padEnd(width)
-}
-
-function formatValue(value: number | undefined, unit: Row['unit']): string {
+export function formatValue(value: number | undefined, unit: Row['unit']): string {
   if (value === undefined) return '–'
   const digits = { s: 3, '%': 2, MB: 1, '/s': 0, '': 0 }[unit]
   return `${value.toFixed(digits)}${unit === '' ? '' : ` ${unit}`}`
 }
 
+function pad(cell: string, width: number, right: boolean): string {
+  return right ? cell.padStart(width) : cell.padEnd(width)
+}
+
 function formatRatio(ratio: number | undefined): string {
   return ratio === undefined ? '–' : `${ratio.toFixed(2)} ×`
+}
+
+function formatInterval(interval: MedianInterval | undefined): string {
+  if (interval === undefined) return ''
+  return `${interval.low.toFixed(2)}–${interval.high.toFixed(2)}${interval.spread > ENOUGH ? ' ?' : ''}`
+}
+
+function formatSpread(interval: MedianInterval | undefined): string {
+  if (interval === undefined || interval.spread === Infinity) return ''
+  return `${(interval.spread * 100).toFixed(1)} %`
 }
 
 function formatAim(aim: number | undefined): string {

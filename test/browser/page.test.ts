@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import type { PageMessage, PodRow } from '../../src/page/messages/page-message.ts'
+import { addRunningPod } from './add-running-pod.ts'
 import { TestPage } from '../component/page/start-page.ts'
+import { findBarriers } from './find-barriers.ts'
 import { openBrowser } from './open-browser.ts'
 import type { TestBrowser } from './open-browser.ts'
 
 const SCRIPT = '<img src=x onerror=alert(1)><script>alert(2)</script>'
 
 let page: TestPage
+const addPod = (name: string, status?: object) => addRunningPod(page.api, name, status)
 let browser: TestBrowser
 before(async () => {
   ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
@@ -18,41 +19,6 @@ after(async () => {
   await browser[Symbol.asyncDispose]()
   await page[Symbol.asyncDispose]()
 })
-
-/** A pod that runs, as its agent reports it. */
-async function addPod(name: string, status: object = {}): Promise<string> {
-  const { api } = page
-  const spec = { nodeName: 'node-1', containers: [{ name: 'main', image: 'registry.example/web:1' }] }
-  const made = await api.call(api.admin, 'POST', '/api/v1/namespaces/default/pods', { metadata: { name }, spec })
-  assert.equal(made.status, 201, JSON.stringify(made.body))
-  const running = {
-    phase: 'Running',
-    conditions: [{ type: 'Ready', status: 'True' }],
-    containerStatuses: [
-      { name: 'main', ready: true, restartCount: 0, image: 'a', imageID: 'a', state: { running: {} } },
-    ],
-    ...status,
-  }
-  const patch = { ...api.node, headers: { 'content-type': 'application/merge-patch+json' } }
-  const path = `/api/v1/namespaces/default/pods/${name}/status`
-  assert.equal((await api.call(patch, 'PATCH', path, { status: running })).status, 200)
-  return (made.body['metadata'] as { uid: string }).uid
-}
-
-/** The findings of axe that keep people from using the page. */
-async function findBarriers(tab: Page): Promise<readonly string[]> {
-  await tab.evaluate(axe.source)
-  const found = (await tab.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
-    readonly violations: readonly {
-      readonly id: string
-      readonly impact: string
-      readonly nodes: readonly { readonly html: string }[]
-    }[]
-  }
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
-}
 
 describe('the page in a browser', () => {
   test('a link signs in once; the address has no token, no script can read the cookie', async () => {
@@ -65,6 +31,11 @@ describe('the page in a browser', () => {
     assert.equal(await tab.evaluate('document.cookie'), '')
     assert.equal(await tab.evaluate('JSON.stringify(performance.getEntries()).includes("token=")'), false)
     await tab.getByText('live', { exact: true }).waitFor()
+    // What comes later is loaded when it is needed.
+    const sent = await tab.evaluate(
+      'performance.getEntries().reduce((sum, { transferSize = 0 }) => sum + transferSize, 0)',
+    )
+    assert.ok(Number(sent) > 10_000 && Number(sent) < 200_000, `the first screen took ${String(sent)} bytes`)
     assert.deepEqual(faults, [])
     await tab.goto(link)
     await tab.getByText('This link was used already').waitFor()
@@ -99,12 +70,14 @@ describe('the page in a browser', () => {
     }
     await api.call(api.admin, 'POST', '/api/v1/namespaces/default/events', { metadata: { name: 'h' }, ...event })
     const { tab, faults } = await browser.open()
+    await tab.route('**/pods/hostile/log?**', (route) => route.fulfill({ body: SCRIPT }))
     await tab.goto(page.address)
     await tab.getByRole('link', { name: 'default/hostile' }).waitFor()
     await tab.locator('.events .message', { hasText: '<script>' }).waitFor()
     await tab.locator('.refused', { hasText: '<script>' }).waitFor()
     await tab.getByRole('link', { name: 'default/hostile' }).click()
     await tab.locator('.steps .error', { hasText: '<script>' }).waitFor()
+    await tab.locator('.last-lines', { hasText: '<script>' }).waitFor()
     await tab.getByRole('link', { name: 'YAML' }).click()
     await tab.locator('.code', { hasText: 'phase: Failed' }).waitFor()
     assert.equal(await tab.locator('img, body script').count(), 0)

@@ -107,7 +107,7 @@ describe('a container that crashes', () => {
 describe('an image that cannot be pulled', () => {
   test('is shown, then waited for, and pulled again after the wait', async () => {
     await using world = await createWorld({ images: [] })
-    world.cri.script.fail('pullImage', 'UNKNOWN', 'registry is down')
+    world.cri.script.fail('pullImage', 'Unknown', 'registry is down')
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod()])
     await agent.settle()
@@ -147,7 +147,7 @@ describe('a pod that may be active only so long', () => {
 
   test('fails in time although it cannot start', async () => {
     await using world = await createWorld({ images: [] })
-    world.cri.script.fail('pullImage', 'UNKNOWN', 'no')
+    world.cri.script.fail('pullImage', 'Unknown', 'no')
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod('u-1', { activeDeadlineSeconds: 3 })])
     await agent.pass(3500)

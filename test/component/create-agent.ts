@@ -23,6 +23,8 @@ import type { RuntimeClasses } from '../../src/pods/sync/start/runtime-classes.t
 import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
 import type { CriCalls } from '../../src/protocols/cri/cri-calls.ts'
 import type { CriClient } from '../../src/protocols/cri/cri-client.ts'
+import { podNetwork } from '../../src/pods/probes/pod-network.ts'
+import { statsFiles } from '../../src/system/directories/stats-files.ts'
 import type { GuardedFiles } from '../../src/system/guarded/guarded-files.ts'
 import type { NumaNode } from '../../src/system/machine/read-numa-nodes.ts'
 import { createNumaPlaces } from '../builders/placement-hints.ts'
@@ -159,6 +161,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       log,
       // Small, so that waits are hardly longer than their base, and never the same twice.
       random: options.random ?? (() => (drawn += 1) / 2 ** 32),
+      loopDelay: { percentile: () => 0 },
       memory: { idleCpuMs: () => 0, residentBytes: () => 0, collectGarbage: () => {}, trimMalloc: () => {} },
       environment: {},
       workingDirectory: '/',
@@ -329,6 +332,9 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
   return {
     bootedAt: 0,
     parallelStarts: options.places ?? 2,
+    podNetwork,
+    statsFiles,
+    openKernelLog: () => ({ next: () => undefined, [Symbol.dispose]() {} }),
     kernel: () => ({ release: '6.1.0', appArmor: false }),
     identity: () => ({ machineId: 'm', systemUuid: 's', bootId: 'b', kernelVersion: '6.1.0', osImage: 'none' }),
     hugepages: () => HUGEPAGES,

@@ -48,7 +48,7 @@ describe('dead containers', () => {
     await using agent = await startAgent(world, { nodeEvents })
     agent.setPods([createWantedPod()])
     await agent.settle()
-    world.cri.script.fail('removeContainer', 'UNKNOWN', 'device or resource busy', 1000)
+    world.cri.script.fail('removeContainer', 'Unknown', 'device or resource busy', 1000)
     agent.setPods([])
     await agent.pass(10_000)
     const reported = () => nodeEvents.filter((reason) => reason === 'ContainerGCFailed').length

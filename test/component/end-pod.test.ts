@@ -53,7 +53,7 @@ describe('a pod ends', () => {
 
   test('although nothing of it was ever created', async () => {
     await using world = await createWorld()
-    world.cri.script.fail('runPodSandbox', 'UNKNOWN', 'no network')
+    world.cri.script.fail('runPodSandbox', 'Unknown', 'no network')
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod()])
     await agent.settle()
@@ -111,7 +111,7 @@ describe('a pod ends', () => {
     const pod = createWantedPod()
     agent.setPods([pod], 'api')
     await agent.settle()
-    world.cri.script.fail('stopContainer', 'UNKNOWN', 'shim is stuck', 1)
+    world.cri.script.fail('stopContainer', 'Unknown', 'shim is stuck', 1)
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 3 }
     agent.setPods([{ ...pod, metadata }], 'api')
     await agent.settle()
@@ -177,7 +177,7 @@ describe('a pod is removed while', () => {
 
   test('it waits for an image that cannot be pulled: nothing is tried any more, and it has failed', async () => {
     await using world = await createWorld({ images: [] })
-    world.cri.script.fail('pullImage', 'UNKNOWN', 'registry is down')
+    world.cri.script.fail('pullImage', 'Unknown', 'registry is down')
     await using agent = await startAgent(world, { sources: ['api'] })
     const pod = createWantedPod()
     agent.setPods([pod], 'api')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CriMethod } from '../../src/protocols/cri/cri-methods.ts'
+import { PodSandboxState } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { startAgent, until } from './create-agent.ts'
 import type { World } from './create-agent.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, hangNext, running } from './create-world.ts'
@@ -10,7 +11,7 @@ const LONGEST_RETRY_MS = 15_000
 describe('a sandbox cannot be made', () => {
   test('which is an event and one line, and it is tried again after a while', async () => {
     await using world = await createWorld()
-    world.cri.script.fail('runPodSandbox', 'UNKNOWN', 'cni: no addresses left', 1)
+    world.cri.script.fail('runPodSandbox', 'Unknown', 'cni: no addresses left', 1)
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod()])
     await agent.pass(9500)
@@ -47,6 +48,30 @@ describe('a sandbox cannot be made', () => {
     assert.deepEqual(agent.reasons(), ['Pulled', 'Pulled', 'Created', 'Started'])
   })
 
+  test('in time, and is ready late, beside the next one: it goes, and what runs in the next one stays', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    const lost = hangNext(world, 'runPodSandbox')
+    agent.setPods([createWantedPod()])
+    await until(() => world.cri.requests('runPodSandbox').length === 1, 'the first try')
+    const [request] = world.cri.requests('runPodSandbox')
+    const late = world.cri.runtime.runSandbox(request?.config as never, '')
+    late.state = PodSandboxState.SANDBOX_NOTREADY
+    const start = world.cri.script.hold('startContainer')
+    lost.release()
+    await agent.pass(1500)
+    assert.equal(world.cri.requests('startContainer').length, 1)
+    late.state = PodSandboxState.SANDBOX_READY
+    start()
+    await agent.pass(5000)
+    assert.deepEqual(
+      [...world.cri.runtime.sandboxes.values()].map(({ config }) => config.metadata?.attempt),
+      [1],
+    )
+    assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+    assert.deepEqual([world.cri.requests('startContainer').length, world.cri.requests('stopContainer').length], [1, 0])
+  })
+
   test('because the disk is full: that is reported to its users', async () => {
     await using world = await createWorld()
     world.files.failures.set('makeDirectories', new Error('ENOSPC: no space left on device'))
@@ -67,7 +92,7 @@ describe('a sandbox cannot be made', () => {
     await agent.settle()
     for (let round = 0; round < 5; round += 1) {
       const [newest] = [...world.cri.runtime.sandboxes.values()].slice(-1)
-      world.cri.script.fail('createContainer', 'UNKNOWN', 'sandbox is dying', 1)
+      world.cri.script.fail('createContainer', 'Unknown', 'sandbox is dying', 1)
       world.cri.runtime.stopSandbox(newest?.id ?? '')
       await agent.pass(LONGEST_RETRY_MS)
     }
@@ -93,7 +118,7 @@ describe('a container cannot be', () => {
   for (const { name, method, reason, restartCount } of startCases) {
     test(`${name}: the status says why, and it is tried again after a while`, async () => {
       await using world = await createWorld()
-      world.cri.script.fail(method, 'UNKNOWN', 'runtime says no', 2)
+      world.cri.script.fail(method, 'Unknown', 'runtime says no', 2)
       await using agent = await startAgent(world)
       agent.setPods([createWantedPod()])
       await agent.pass(9500)
@@ -154,7 +179,7 @@ describe('a container cannot be', () => {
 
   test('initialized: nothing after it starts until it is', async () => {
     await using world = await createWorld()
-    world.cri.script.fail('createContainer', 'UNKNOWN', 'no', 1)
+    world.cri.script.fail('createContainer', 'Unknown', 'no', 1)
     await using agent = await startAgent(world)
     agent.setPods([createWantedPod('u-1', { initContainers: [createWantedContainer({ name: 'prepare' })] })])
     await agent.settle()
@@ -208,7 +233,7 @@ async function liveThrough(disturb: (world: World) => void, waitMs: number) {
 
 describe('the end is right although once', () => {
   for (const method of METHODS) {
-    for (const code of ['UNKNOWN', 'UNAVAILABLE', 'NOT_FOUND'] as const) {
+    for (const code of ['Unknown', 'Unavailable', 'NotFound'] as const) {
       test(`${method} fails with ${code}`, async () => {
         const restarts = await liveThrough((world) => world.cri.script.fail(method, code, 'planned', 1), 40_000)
         assert.equal(restarts, 0)
@@ -244,7 +269,7 @@ test('a pod whose parts cannot make progress does not keep the runtime busy', as
   await using world = await createWorld({ programOf: () => ({ exitsAfterMs: 1000 }) })
   await using agent = await startAgent(world)
   const containers = ['a', 'b'].map((name) => createWantedContainer({ name }))
-  world.cri.script.fail('createContainer', 'UNKNOWN', 'no', 2)
+  world.cri.script.fail('createContainer', 'Unknown', 'no', 2)
   agent.setPods([createWantedPod('u-1', { restartPolicy: 'Never', containers })])
   await agent.settle()
   // Only the first container ever ran when the machine lost the sandbox.
@@ -281,7 +306,7 @@ test('images whose list is too large to be sent are collected by a stream; witho
   for (const newer of [true, false]) {
     await using world = await createWorld({ newer })
     await using agent = await startAgent(world)
-    world.cri.script.fail('listImages', 'RESOURCE_EXHAUSTED', 'grpc: trying to send message larger than max')
+    world.cri.script.fail('listImages', 'ResourceExhausted', 'grpc: trying to send message larger than max')
     const collected = agent.kubelet.pods.images.collector.collect(new AbortController().signal)
     if (newer) await collected
     else await assert.rejects(collected, /the list of images is larger than .* Remove unused images/)

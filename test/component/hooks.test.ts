@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Lifecycle } from '../../src/model/generated/core-v1.ts'
-import type { FakeExec } from '../fakes/fake-cri-handlers.ts'
+import type { ExecResult } from '../../src/simulation/runtime/runtime-handlers.ts'
 import { startAgent, until } from './create-agent.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, instanceOf, running } from './create-world.ts'
 import type { World } from './create-agent.ts'
@@ -32,6 +32,12 @@ describe('postStart', () => {
     await agent.pass(19_000, 1000)
     assert.deepEqual(running(world), ['first', 'main'])
     assert.equal(agent.statusOf('other')?.phase, 'Running')
+    // Its address is known while the hook runs, which may need a network that depends on that; nothing of it counts as running yet.
+    const { podIP, phase, containerStatuses = [] } = agent.statusOf('slow') ?? {}
+    assert.deepEqual(
+      [podIP !== undefined && podIP !== '', phase, containerStatuses.map(({ ready }) => ready)],
+      [true, 'Pending', [false, false]],
+    )
     const why = agent.registry.explain().find(({ uid }) => uid === 'slow')?.why
     assert.equal(why, 'postStart hook of container "first", for 19.0 s')
     await agent.pass(2000)
@@ -41,7 +47,7 @@ describe('postStart', () => {
 
   test('that fails stops the container, which shows why, and starts again after its back-off', async () => {
     let fails = true
-    const onExec = (): FakeExec => ({ exitCode: fails ? 1 : 0 })
+    const onExec = (): ExecResult => ({ exitCode: fails ? 1 : 0 })
     await using world = await createWorld({ onExec })
     await using agent = await startAgent(world)
     agent.setPods([podWith({ postStart: command('hello'), preStop: command('bye') })])

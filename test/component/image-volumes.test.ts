@@ -53,7 +53,7 @@ describe('a volume that is an image', () => {
 
   test('that cannot be had keeps only those from starting that mount it', async () => {
     await using world = await createWorld({ version: CONTAINERD_2 })
-    world.cri.script.fail('pullImage', 'UNKNOWN', 'no such image', 1)
+    world.cri.script.fail('pullImage', 'Unknown', 'no such image', 1)
     await using agent = await startAgent(world)
     agent.setPods([podWithData()])
     await agent.settle()
@@ -90,7 +90,7 @@ describe('a volume that is an image', () => {
 
   test('that the runtime cannot mount is a reason of its own', async () => {
     await using world = await createWorld({ version: CONTAINERD_2 })
-    world.cri.script.fail('createContainer', 'UNKNOWN', 'ImageVolumeMountFailed: no such part', 1)
+    world.cri.script.fail('createContainer', 'Unknown', 'ImageVolumeMountFailed: no such part', 1)
     await using agent = await startAgent(world)
     agent.setPods([podWithData({}, { subPath: 'none' })])
     await agent.settle()
@@ -135,7 +135,7 @@ describe('a volume that is an image', () => {
 
   test('explains the error of such a runtime', async () => {
     await using world = await createWorld({ version: { name: 'youki-cri', version: '0.1.0' } })
-    world.cri.script.fail('createContainer', 'UNKNOWN', 'stat "": no such file', 1)
+    world.cri.script.fail('createContainer', 'Unknown', 'stat "": no such file', 1)
     await using agent = await startAgent(world)
     agent.setPods([podWithData()])
     await agent.settle()

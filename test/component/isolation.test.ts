@@ -76,7 +76,7 @@ describe('a pod with a user namespace', () => {
       first.setPods([apart()])
       await first.settle()
     }
-    world.cri.script.fail('status', 'UNKNOWN', 'busy', 1)
+    world.cri.script.fail('status', 'Unknown', 'busy', 1)
     await using agent = await startAgent(world)
     agent.setPods([apart()])
     await agent.pass(6000)

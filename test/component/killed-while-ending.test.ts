@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Lifecycle } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
-import type { FakeExec } from '../fakes/fake-cri-handlers.ts'
+import type { ExecResult } from '../../src/simulation/runtime/runtime-handlers.ts'
 import { startAgent, until } from './create-agent.ts'
 import type { World } from './create-agent.ts'
 import { createWantedContainer, createWantedPod, createWorld, running } from './create-world.ts'
@@ -91,7 +91,7 @@ describe('an agent that is killed while a pod ends', () => {
   })
 
   test('has a hook that it cut off run again, within what is left', async () => {
-    const answers: FakeExec[] = ['hang', { exitCode: 0 }]
+    const answers: ExecResult[] = ['hang', { exitCode: 0 }]
     await using world = await createWorld({ onExec: () => answers.shift() ?? { exitCode: 0 } })
     const pod = podWith({ preStop: command('bye') })
     await killAfter(world, pod, 12_000)
@@ -140,7 +140,7 @@ describe('an agent that is killed while a pod ends', () => {
   })
 
   test('leaves the hook that it cut off of a pod without a manifest', async () => {
-    const answers: FakeExec[] = ['hang', { exitCode: 0 }]
+    const answers: ExecResult[] = ['hang', { exitCode: 0 }]
     await using world = await createWorld({ onExec: () => answers.shift() ?? { exitCode: 0 } })
     const first = await startAgent(world)
     first.setPods([podWith({ preStop: command('bye') })])
@@ -232,7 +232,7 @@ describe('a stop that fails and is tried again', () => {
     await using agent = await startAgent(world)
     agent.setPods([podWith({ preStop: command('bye') })])
     await agent.settle()
-    world.cri.script.fail('stopContainer', 'UNKNOWN', 'busy')
+    world.cri.script.fail('stopContainer', 'Unknown', 'busy')
     agent.setPods([])
     await until(() => world.cri.requests('stopContainer').length === 1, 'the first stop')
     await agent.pass(10_000)

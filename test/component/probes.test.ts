@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Probe } from '../../src/model/generated/core-v1.ts'
-import type { FakeExec } from '../fakes/fake-cri-handlers.ts'
+import type { ExecResult } from '../../src/simulation/runtime/runtime-handlers.ts'
 import { startAgent } from './create-agent.ts'
 import type { Agent } from './create-agent.ts'
 import { changes, createWantedContainer, createWantedPod, createWorld, instanceOf, running } from './create-world.ts'
@@ -13,9 +13,9 @@ function probe(command: string, parts: Partial<Probe> = {}): Probe {
 
 /** A machine whose containers answer each command as the test says at that moment; with success by default. */
 async function createProbedWorld(): Promise<
-  Awaited<ReturnType<typeof createWorld>> & { readonly answers: Map<string, FakeExec> }
+  Awaited<ReturnType<typeof createWorld>> & { readonly answers: Map<string, ExecResult> }
 > {
-  const answers = new Map<string, FakeExec>()
+  const answers = new Map<string, ExecResult>()
   const world = await createWorld({ onExec: (_, [command = '']) => answers.get(command) ?? {} })
   return { ...world, answers }
 }
@@ -31,7 +31,7 @@ function mainOf(agent: Agent) {
 /** Probes begin in the middle of their period: away from the moment in which everything starts here. */
 const MID_PERIOD = { random: () => 0.5 }
 
-const bad: FakeExec = { exitCode: 1, stdout: 'no\n' }
+const bad: ExecResult = { exitCode: 1, stdout: 'no\n' }
 
 describe('a liveness probe that fails', () => {
   test('restarts its container after three failures, with its own grace', async () => {
@@ -95,7 +95,7 @@ describe('a liveness probe that fails', () => {
   test('because the runtime is broken changes nothing', async () => {
     await using world = await createProbedWorld()
     await using agent = await startAgent(world)
-    world.cri.script.fail('execSync', 'UNAVAILABLE', 'planned')
+    world.cri.script.fail('execSync', 'Unavailable', 'planned')
     const livenessProbe = probe('live', { failureThreshold: 1, periodSeconds: 1 })
     agent.setPods([createWantedPod('u-1', { containers: [createWantedContainer({ livenessProbe })] })])
     await agent.pass(5000)

@@ -89,7 +89,7 @@ describe('a container whose end restarts all', () => {
     await using agent = await startAgent(world)
     agent.setPods([createGang()])
     await isUp(world, agent)
-    world.cri.script.fail('removeContainer', 'UNKNOWN', 'busy')
+    world.cri.script.fail('removeContainer', 'Unknown', 'busy')
     world.cri.exitContainer(instanceOf(world, 'leader'), 42)
     await agent.pass(3000)
     assert.equal(conditionOf(agent), 'True RestartAllContainersStarted')

@@ -37,15 +37,15 @@ const rows: Readonly<Record<string, Row>> = {
   'its container crashes': { crashes: true, expected: ['BackOff'] },
   'its image cannot be pulled': {
     spec: { containers: [createWantedContainer({ image: 'registry.test/none:1' })] },
-    break: ({ cri }) => cri.script.fail('pullImage', 'UNKNOWN', 'not found'),
+    break: ({ cri }) => cri.script.fail('pullImage', 'Unknown', 'not found'),
     expected: ['Failed'],
   },
   'its sandbox fails': {
-    break: ({ cri }) => cri.script.fail('runPodSandbox', 'UNKNOWN', 'no addresses left'),
+    break: ({ cri }) => cri.script.fail('runPodSandbox', 'Unknown', 'no addresses left'),
     expected: ['FailedCreatePodSandBox'],
   },
   'its container cannot be made': {
-    break: ({ cri }) => cri.script.fail('createContainer', 'UNKNOWN', 'no such thing'),
+    break: ({ cri }) => cri.script.fail('createContainer', 'Unknown', 'no such thing'),
     expected: ['Failed'],
   },
   'it runs with fewer search domains than it asks for': {

@@ -1,9 +1,9 @@
-import type { FakeProgram } from '../fakes/fake-cri-runtime.ts'
+import type { SimulatedProgram } from '../../src/simulation/runtime/simulated-runtime.ts'
 
 /** What the containers of the contract run, as a command for a real runtime and in the words of the fake. */
 export interface ContractProgram {
   readonly command: readonly string[]
-  readonly fake: FakeProgram
+  readonly fake: SimulatedProgram
 }
 
 /** What a program says once it answers to signals in its own way. */
@@ -25,7 +25,7 @@ export const programs = {
 } as const satisfies Readonly<Record<string, ContractProgram>>
 
 /** The fake's side of a command. */
-export function fakeProgramOf(command: readonly string[]): FakeProgram {
+export function fakeProgramOf(command: readonly string[]): SimulatedProgram {
   const known = Object.values(programs).find((program) => program.command.join(' ') === command.join(' '))
   return known?.fake ?? {}
 }

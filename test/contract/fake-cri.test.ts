@@ -96,7 +96,7 @@ describe('FakeCri lets a test', () => {
     const clock = new FakeClock()
     await using fake = await FakeCri.start({ clock })
     using client = connect(fake)
-    fake.script.fail('version', 'INTERNAL', 'broken', 1)
+    fake.script.fail('version', 'Internal', 'broken', 1)
     await assert.rejects(client.version({}, signal), { code: 'Internal', detail: 'broken' })
     fake.script.delay('version', 1000)
     const answer = client.version({}, signal)

@@ -23,6 +23,8 @@ export interface ControlPlaneOptions {
   readonly isReady?: () => Promise<boolean>
   /** Which controllers run; all by default. */
   readonly controllers?: string
+  /** More flags of kube-controller-manager. */
+  readonly controllerFlags?: Readonly<Record<string, string>>
   readonly hasScheduler: boolean
 }
 
@@ -170,7 +172,7 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   #controllerManager(): readonly string[] {
-    const { programs, files, ports, controllers } = this.#options
+    const { programs, files, ports, controllers, controllerFlags } = this.#options
     return toArguments(programs.controllerManager, {
       ...clientFlags(files.controllerManagerKubeconfig, ports.controllerManager),
       ...(controllers === undefined ? {} : { controllers }),
@@ -179,6 +181,7 @@ export class ControlPlane implements AsyncDisposable {
       'root-ca-file': files.authority,
       'cluster-signing-cert-file': files.authority,
       'cluster-signing-key-file': files.authorityKey,
+      ...controllerFlags,
     })
   }
 

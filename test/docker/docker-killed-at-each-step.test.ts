@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { PodSandboxState } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { NODE_NAME } from '../e2e/lab/lab-agent.ts'
 import { startLab } from '../e2e/lab/start-lab.ts'
 import { TestNode } from '../e2e/support/test-node.ts'
 import { scripts, testContainer, testPod } from '../e2e/support/test-pod.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
+import { findRunning } from './find-running.ts'
 import { KillingProxy } from './killing-proxy.ts'
 
-const never = new AbortController().signal
 const SLOW_MS = 60_000
 const podName = (name: string) => `${name}-${NODE_NAME}`
 // The init container outlives each kill: of one that ends in that very moment Docker says 255, whatever it ended with (seen on 20.10 without an agent).
@@ -18,16 +17,6 @@ const manifest = (name: string) =>
     initContainers: [testContainer('init', 'sleep 3')],
     containers: ['main', 'side'].map((container) => testContainer(container, scripts.obedient)),
   })
-
-/** What a pod has that runs, by its name in the manifest. */
-async function findRunning(node: TestNode, name: string) {
-  const labelSelector = { 'io.kubernetes.pod.name': podName(name) }
-  const { items } = await node.runtime.listPodSandbox({ filter: { labelSelector } }, never)
-  return {
-    sandboxes: items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY).length,
-    containers: (await node.running(name)).map(({ metadata }) => metadata?.name ?? '').toSorted(),
-  }
-}
 
 test('Docker may be killed at each step of a pod’s life: nothing is started twice, nothing is lost', async (t) => {
   await using cleanup = new AsyncDisposableStack()
@@ -53,7 +42,7 @@ test('Docker may be killed at each step of a pod’s life: nothing is started tw
   const live = async (name: string) => {
     await manifests.write(name, manifest(name))
     const { status, ...pod } = await node.ready(name, SLOW_MS)
-    assert.deepEqual(await findRunning(node, name), { sandboxes: 1, containers: ['main', 'side'] })
+    assert.deepEqual(await findRunning(node, name), { sandboxes: 1, containers: ['main', 'side'], unknown: [] })
     for (const { name: container, restartCount } of [
       ...(status?.initContainerStatuses ?? []),
       ...(status?.containerStatuses ?? []),

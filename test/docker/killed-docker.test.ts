@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PodSandboxState } from '../../src/protocols/cri/generated/runtime-v1.ts'
-import { NODE_NAME } from '../e2e/lab/lab-agent.ts'
 import { TestNode } from '../e2e/support/test-node.ts'
 import { scripts, testContainer, testPod } from '../e2e/support/test-pod.ts'
+import { findRunning } from './find-running.ts'
 
-const never = new AbortController().signal
 // From before the sandbox is made until after the last container has started.
 const DELAYS_MS = [50, 150, 250, 350, 450, 600, 750, 900, 1100, 1400]
 const SLOW_MS = 120_000
-
-/** What a pod has that runs, by its name in the manifest. */
-async function findRunning(node: TestNode, name: string) {
-  const labelSelector = { 'io.kubernetes.pod.name': `${name}-${NODE_NAME}` }
-  const { items } = await node.runtime.listPodSandbox({ filter: { labelSelector } }, never)
-  return {
-    sandboxes: items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY).length,
-    containers: (await node.running(name)).map(({ metadata }) => metadata?.name ?? '').toSorted(),
-  }
-}
 
 test('Docker may be killed at any time of the start or the end of a pod: nothing runs twice, nothing is lost', async (t) => {
   await using node = await TestNode.start({}, 'docker')
@@ -36,7 +24,7 @@ test('Docker may be killed at any time of the start or the end of a pod: nothing
       await sleep(ms)
       await runtime.restart()
       await node.ready(name, SLOW_MS)
-      assert.deepEqual(await findRunning(node, name), { sandboxes: 1, containers: ['main', 'side'] })
+      assert.deepEqual(await findRunning(node, name), { sandboxes: 1, containers: ['main', 'side'], unknown: [] })
     })
     await t.test(`${ms} ms after it was removed`, async () => {
       const pod = await node.ready(name)
@@ -44,7 +32,7 @@ test('Docker may be killed at any time of the start or the end of a pod: nothing
       await sleep(ms)
       await runtime.restart()
       await node.gone(pod, SLOW_MS)
-      assert.deepEqual(await findRunning(node, name), { sandboxes: 0, containers: [] })
+      assert.deepEqual(await findRunning(node, name), { sandboxes: 0, containers: [], unknown: [] })
     })
   }
   assert.deepEqual((await node.processes()).get(steady?.[0] ?? ''), steady?.[1], 'a pod without a change was restarted')

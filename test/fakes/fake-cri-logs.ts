@@ -1,13 +1,15 @@
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { RuntimeLogs } from '../../src/simulation/runtime/runtime-logs.ts'
 
-/** Opens a container's log as a runtime does: the file is there afterwards. */
-export function openLog(path: string): void {
-  mkdirSync(dirname(path), { recursive: true })
-  appendFileSync(path, '')
-}
-
-/** Appends one full line in CRI's log format. */
-export function appendLog(path: string, stream: 'stdout' | 'stderr', nowMs: number, text: string): void {
-  appendFileSync(path, `${new Date(nowMs).toISOString().replace('Z', '000000Z')} ${stream} F ${text}\n`)
+/** Logs in files, in CRI's format, as a runtime writes them. */
+export const fileLogs: RuntimeLogs = {
+  open(path) {
+    if (existsSync(path)) return
+    mkdirSync(dirname(path), { recursive: true })
+    appendFileSync(path, '')
+  },
+  append(path, stream, nowMs, text) {
+    appendFileSync(path, `${new Date(nowMs).toISOString().replace('Z', '000000Z')} ${stream} F ${text}\n`)
+  },
 }

@@ -38,6 +38,6 @@ export function addContainer(fake: FakeCri, sandboxId: string, name: string, res
 /** As addContainer(), and started. */
 export function addRunning(fake: FakeCri, sandboxId: string, name: string, restartCount = 0): string {
   const id = addContainer(fake, sandboxId, name, restartCount)
-  fake.runtime.startContainer(id)
+  fake.runtime.startContainer(id, fake.runtime.programOf(fake.runtime.get(id)))
   return id
 }

@@ -7,40 +7,22 @@ import { join } from 'node:path'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { Metadata, MethodDefinition, sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { systemClock } from '../../src/base/async/clock.ts'
-import type { Clock } from '../../src/base/async/clock.ts'
 import { criServices } from '../../src/protocols/cri/cri-methods.ts'
 import { EventsDefinition } from '../../src/protocols/cri/generated/containerd-events.ts'
 import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
 import type { CriMethod, CriRequest } from '../../src/protocols/cri/cri-methods.ts'
-import type { ContainerConfig } from '../../src/protocols/cri/generated/runtime-v1.ts'
-import { FakeCriError } from './fake-cri-error.ts'
-import { FakeCriEvents } from './fake-cri-events.ts'
-import { createFakeCriHandlers, NEWER_METHODS } from './fake-cri-handlers.ts'
-import { FakeCriImages } from './fake-cri-images.ts'
-import { appendLog } from './fake-cri-logs.ts'
-import { FakeCriRuntime } from './fake-cri-runtime.ts'
-import { FakeCriScript } from './fake-cri-script.ts'
-import type { FakeCriHandlers, FakeCriState, FakeExec } from './fake-cri-handlers.ts'
-import type { FakeContainer, FakeProgram } from './fake-cri-runtime.ts'
+import type { RuntimeUsage } from '../../src/simulation/runtime/runtime-handlers.ts'
+import type { SimulatedContainer } from '../../src/simulation/runtime/simulated-runtime.ts'
+import { SimulatedCri } from '../../src/simulation/runtime/simulated-cri.ts'
+import type { SimulatedCriOptions } from '../../src/simulation/runtime/simulated-cri.ts'
+import { SimulatedFault } from '../../src/simulation/runtime/simulated-fault.ts'
+import { fileLogs } from './fake-cri-logs.ts'
 
-export interface FakeCriOptions {
-  readonly clock?: Clock
-  /** Images that are there from the start. */
-  readonly images?: readonly string[]
+export interface FakeCriOptions extends Partial<Omit<SimulatedCriOptions, 'logs'>> {
   /** Which event stream the runtime has; that of containerd by default. */
   readonly events?: 'cri' | 'containerd' | 'none'
-  /** What the process of a container does; by default it runs until it is stopped. */
-  readonly programOf?: (config: ContainerConfig) => FakeProgram
-  readonly onExec?: (container: FakeContainer, cmd: readonly string[]) => FakeExec
   /** Log files are made and can be written with log(). */
   readonly writeLogs?: boolean
-  /** Has the calls that containerd 1.6 lacks. */
-  readonly newer?: boolean
-  /** The name and version that it reports; an unknown runtime by default. */
-  readonly version?: FakeCriState['version']
-  /** Ways of running pods besides the usual one, or with it (named ''), and what it says of them; containerd 1.6 says nothing. */
-  readonly handlers?: FakeCriState['handlers']
-  readonly supplementalGroupsPolicy?: boolean
 }
 
 interface IncomingCall {
@@ -49,24 +31,16 @@ interface IncomingCall {
   on(event: 'cancelled', listener: () => void): unknown
 }
 
-type AnyHandler = (request: object, signal: AbortSignal) => object | Promise<object>
-
-/** A CRI runtime in memory behind real gRPC on a unix socket. It follows containerd 1.6; test/contract holds it to that. */
-export class FakeCri implements AsyncDisposable {
+/** The simulated runtime behind real gRPC on a unix socket. It follows containerd 1.6; test/contract holds it to that. */
+export class FakeCri extends SimulatedCri implements AsyncDisposable {
   readonly endpoint: string
-  readonly runtime: FakeCriRuntime
-  readonly images = new FakeCriImages()
-  readonly events = new FakeCriEvents()
-  readonly script: FakeCriScript
   /** Every call that arrived, in order. */
   readonly called: { readonly method: CriMethod | 'containerdEvents'; readonly request: object }[] = []
   /** To which spans of traces the calls belong, by what came with them. */
   readonly traceparents: { readonly method: CriMethod; readonly traceparent: string }[] = []
   readonly #folder = mkdtempSync(join(tmpdir(), 'fake-cri-'))
-  readonly #ended = new AbortController()
-  readonly #state: FakeCriState
-  readonly #handlers: FakeCriHandlers
-  readonly #options: FakeCriOptions
+  readonly #stream: 'cri' | 'containerd' | 'none'
+  readonly #usage: Map<string, RuntimeUsage>
   readonly #sockets = new Set<Socket>()
   #server: SocketServer | undefined
 
@@ -77,36 +51,13 @@ export class FakeCri implements AsyncDisposable {
     return fake
   }
 
-  private constructor(options: FakeCriOptions) {
-    const { clock = systemClock, images = [], programOf = () => ({}), onExec = () => ({}), writeLogs = false } = options
-    this.#options = options
+  private constructor({ events = 'containerd', writeLogs = false, ...options }: FakeCriOptions) {
+    const usage = new Map<string, RuntimeUsage>()
+    const usageOf = ({ id }: SimulatedContainer) => usage.get(id)
+    super({ clock: systemClock, usageOf, ...options, logs: writeLogs ? fileLogs : undefined })
+    this.#usage = usage
+    this.#stream = events
     this.endpoint = `unix://${join(this.#folder, 'cri.sock')}`
-    for (const image of images) this.images.add(image)
-    const { events } = this
-    this.runtime = new FakeCriRuntime({
-      clock,
-      events,
-      images: this.images,
-      programOf,
-      writeLogs,
-      signal: this.#ended.signal,
-    })
-    this.script = new FakeCriScript(clock)
-    this.#state = {
-      clock,
-      runtime: this.runtime,
-      images: this.images,
-      events,
-      onExec,
-      writeLogs,
-      usage: new Map(),
-      version: options.version ?? { name: 'fake', version: '1.0.0' },
-      handlers: options.handlers ?? {},
-      supplementalGroupsPolicy: options.supplementalGroupsPolicy ?? false,
-      runtimeReady: true,
-      networkReady: true,
-    }
-    this.#handlers = createFakeCriHandlers(this.#state)
   }
 
   /** The requests of one method, in order. */
@@ -119,20 +70,20 @@ export class FakeCri implements AsyncDisposable {
   }
 
   setRuntimeReady(ready: boolean): void {
-    this.#state.runtimeReady = ready
+    this.state.runtimeReady = ready
   }
 
   setNetworkReady(ready: boolean): void {
-    this.#state.networkReady = ready
+    this.state.networkReady = ready
   }
 
-  setUsage(containerId: string, usage: { readonly cpuNanoseconds: bigint; readonly workingSetBytes: bigint }): void {
-    this.#state.usage.set(containerId, usage)
+  setUsage(containerId: string, usage: RuntimeUsage): void {
+    this.#usage.set(containerId, usage)
   }
 
   /** The container prints a line. Needs writeLogs. */
   log(containerId: string, text: string, stream: 'stdout' | 'stderr' = 'stdout'): void {
-    appendLog(this.runtime.get(containerId).logPath, stream, this.#state.clock.now(), text)
+    fileLogs.append(this.runtime.get(containerId).logPath, stream, this.state.clock.now(), text)
   }
 
   /** The runtime's process goes away and its containers stay; listen() starts it again. */
@@ -159,7 +110,7 @@ export class FakeCri implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ended.abort()
+    this[Symbol.dispose]()
     this.stopListening()
     rmSync(this.#folder, { recursive: true, force: true })
   }
@@ -207,28 +158,17 @@ export class FakeCri implements AsyncDisposable {
     if (traceparent !== undefined) this.traceparents.push({ method, traceparent: String(traceparent) })
     const cancel = new AbortController()
     call.on('cancelled', () => cancel.abort())
-    await this.script.before(method, cancel.signal)
-    const { responseType } = { ...criServices.runtime.methods, ...criServices.image.methods }[method]
-    const planned = this.script.replyTo(method)
-    if (planned !== undefined) return responseType.fromPartial(planned)
-    const handler = this.#handlers[method] as AnyHandler | undefined
-    const absent = NEWER_METHODS.includes(method) && this.#options.newer !== true
-    if (handler === undefined || absent) {
-      throw new FakeCriError('UNIMPLEMENTED', `unknown method ${method}`)
-    }
-    const reply = responseType.fromPartial(await handler(call.request, cancel.signal))
-    return responseType.fromPartial(this.script.altered(method, reply))
+    return await this.answer(method, call.request, cancel.signal)
   }
 
   #streamEvents(method: 'getContainerEvents' | 'containerdEvents', call: ServerWritableStream<object, object>): void {
     this.called.push({ method, request: call.request })
-    const { events = 'containerd' } = this.#options
-    if (events !== (method === 'getContainerEvents' ? 'cri' : 'containerd')) {
-      call.emit('error', new FakeCriError('UNIMPLEMENTED', `method ${method} not implemented`))
+    if (this.#stream !== (method === 'getContainerEvents' ? 'cri' : 'containerd')) {
+      call.emit('error', new SimulatedFault('Unimplemented', `method ${method} not implemented`))
       return
     }
     if (method === 'containerdEvents' && call.metadata.get('containerd-namespace')[0] !== 'k8s.io') {
-      call.emit('error', new FakeCriError('FAILED_PRECONDITION', 'namespace is required'))
+      call.emit('error', new SimulatedFault('FailedPrecondition', 'namespace is required'))
       return
     }
     const write = (event: object) => void call.write(event)

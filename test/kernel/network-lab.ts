@@ -98,6 +98,8 @@ async function createHost(t: TestContext): Promise<Host & { readonly pid: number
 /** A node with pods on a bridge, 10.123.0.2 and up, and a neighbour at 192.0.2.2 that knows only the node, 192.0.2.1. */
 export async function createNetworkLab(t: TestContext, podNames: readonly string[]) {
   const node = await createHost(t)
+  // Else nothing of IPv6 arrives while the addresses of links are looked for elsewhere, a second or two.
+  await node.run('sysctl', '-q', '-w', 'net.ipv6.conf.default.accept_dad=0')
   await node.run('ip', 'link', 'add', 'br0', 'type', 'bridge')
   await node.run('ip', 'addr', 'add', '10.123.0.1/16', 'dev', 'br0')
   await node.run('ip', 'addr', 'add', 'fd00:123::1/64', 'dev', 'br0', 'nodad')
@@ -109,7 +111,8 @@ export async function createNetworkLab(t: TestContext, podNames: readonly string
   await node.run('ip', 'link', 'set', 'svc0', 'up')
   for (const name of ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding'])
     await node.run('sysctl', '-q', '-w', `${name}=1`)
-  const attach = async (host: { readonly pid: number }, device: string, bridge?: string) => {
+  const attach = async (host: Host & { readonly pid: number }, device: string, bridge?: string) => {
+    await host.run('sysctl', '-q', '-w', 'net.ipv6.conf.default.accept_dad=0')
     await node.run('ip', 'link', 'add', device, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(host.pid))
     if (bridge !== undefined) {
       await node.run('ip', 'link', 'set', device, 'master', bridge)

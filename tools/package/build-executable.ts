@@ -13,6 +13,8 @@ export interface ExecutableOptions {
   readonly work: string
   /** The Node that becomes the executable. */
   readonly node: string
+  /** What runs that Node here: itself, or an emulator with it. */
+  readonly run: readonly string[]
   readonly output: string
 }
 
@@ -32,7 +34,8 @@ for (const [file, filename] of JSON.parse(process.argv[1]))
 
 /** Writes the executable: Node with all programs in it. The same programs and the same Node make the same bytes. */
 export async function buildExecutable(options: ExecutableOptions): Promise<void> {
-  const { dist, work, node, output } = options
+  const { dist, work, node, run, output } = options
+  const [program = '', ...first] = run
   mkdirSync(work, { recursive: true })
   await build({
     entryPoints: [join(import.meta.dirname, 'executable.ts')],
@@ -54,7 +57,8 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
     writeFileSync(assets[name], text)
     scripts.push([assets[name], FOLDER + name])
   }
-  execFileSync(process.execPath, [SEED, '--input-type=commonjs', '--eval', COMPILE, JSON.stringify(scripts)])
+  // By the Node that takes it later: code of another architecture is refused.
+  execFileSync(program, [...first, SEED, '--input-type=commonjs', '--eval', COMPILE, JSON.stringify(scripts)])
   const config = join(work, 'executable.json')
   writeFileSync(
     config,

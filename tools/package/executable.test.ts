@@ -1,32 +1,27 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { Script } from 'node:vm'
 import { buildPage } from '../build-page.ts'
 import { buildPrograms } from '../build-programs.ts'
 import { buildExecutable } from './build-executable.ts'
+import { buildDebianPackage } from './debian/build-debian-package.ts'
+import { debianPackages } from './debian/debian-packages.ts'
+import { EmptyRoot } from './debian/empty-root.ts'
 import { stripProgram } from './strip-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-// In an empty root there is no Node, no npm and none of our files: what runs there is in the executable.
-describe('the executable', () => {
+// In an empty root there is no Node, no npm and none of our files: what runs there came with the packages.
+describe('the executable, installed by dpkg', () => {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-executable-'))
-  const emptyRoot = join(folder, 'root')
+  const output = join(folder, 'deckhand')
+  const emptyRoot = new EmptyRoot(join(folder, 'root'))
+  const run = emptyRoot.run.bind(emptyRoot)
   after(() => rmSync(folder, { recursive: true }))
   before(async () => {
     const dist = join(folder, 'dist')
@@ -35,43 +30,41 @@ describe('the executable', () => {
     const node = join(folder, 'node')
     copyFileSync(process.execPath, node)
     stripProgram(node)
-    const output = join(emptyRoot, 'bin/deckhand')
-    mkdirSync(dirname(output), { recursive: true })
-    await buildExecutable({ dist, work: join(folder, 'work'), node, output })
-    symlinkSync('deckhand', join(emptyRoot, 'bin/kubelet'))
-    copyLibraries(output)
+    await buildExecutable({ dist, work: join(folder, 'work'), node, run: [process.execPath], output })
+    emptyRoot.copyLibraries(output)
+    const epoch = 1_000_000_000
+    const parts = { changes: '', billOfMaterials: '', notices: '', texts: new Map<string, string>() }
+    const packages = debianPackages({ executable: output, architecture: 'amd64', version: '1.0.0', epoch, ...parts })
+    const options = { work: join(folder, 'debian'), folder, epoch, compression: 'none' } as const
+    emptyRoot.dpkg(['-i', ...packages.map((each) => buildDebianPackage(each, options))])
   })
 
-  function copyLibraries(program: string): void {
-    for (const [path] of execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/\/\S+/g)) {
-      if (path === program) continue
-      const copy = join(emptyRoot, path)
-      mkdirSync(dirname(copy), { recursive: true })
-      copyFileSync(path, copy)
-    }
-    mkdirSync(join(emptyRoot, 'proc'))
-  }
-
-  const run = (args: readonly string[], input = '') =>
-    spawnSync('unshare', ['--user', '--map-root-user', '--root', emptyRoot, '--', ...args], { encoding: 'utf8', input })
-
   test('is two commands, by its name or by its first argument', () => {
-    assert.equal(run(['/bin/kubelet', '--version']).stdout, 'Kubernetes v1.36.4\n')
-    assert.equal(run(['/bin/deckhand', 'kubelet', '--version']).stdout, 'Kubernetes v1.36.4\n')
-    assert.match(run(['/bin/deckhand', 'version']).stdout, /^deckhand \d+\.\d+\.\d+ \(.*Node 26\./)
-    assert.match(run(['/bin/kubelet', '--help']).stdout, /--container-runtime-endpoint/)
+    assert.equal(run(['/usr/bin/kubelet', '--version']).stdout, 'Kubernetes v1.36.4\n')
+    assert.equal(run(['/usr/bin/deckhand', 'kubelet', '--version']).stdout, 'Kubernetes v1.36.4\n')
+    assert.match(run(['/usr/bin/deckhand', 'version']).stdout, /^deckhand \d+\.\d+\.\d+ \(.*Node 26\./)
+    assert.match(run(['/usr/bin/kubelet', '--help']).stdout, /--container-runtime-endpoint/)
   })
 
   test('has what is loaded late, and names file and line of what is wrong', () => {
-    writeFileSync(join(emptyRoot, 'config.yaml'), 'kind: KubeletConfiguration\nmaxPods: [\n')
-    const { stderr, status } = run(['/bin/kubelet', '--config=/config.yaml'])
+    emptyRoot.put('/config.yaml', 'kind: KubeletConfiguration\nmaxPods: [\n')
+    const { stderr, status } = run(['/usr/bin/kubelet', '--config=/config.yaml'])
     assert.match(stderr, /config\.yaml: expected YAML or JSON: Flow sequence .* at line 3/)
     assert.equal(status, 1)
   })
 
+  test('reads the configuration that came with it', () => {
+    const { stderr } = run([
+      '/usr/bin/kubelet',
+      '--kubeconfig=/etc/kubernetes/kubelet.conf',
+      '--config=/etc/kubernetes/kubelet/config',
+    ])
+    assert.match(stderr, /its settings are protected \(protectKernelDefaults\)/)
+  })
+
   test('is its own guarded helper', () => {
     const request = JSON.stringify({ operation: 'kindOf', request: { path: '/bin' } })
-    const { stdout, stderr } = run(['/bin/deckhand', '/proc/self/exe/child/main.js'], `${request}\n`)
+    const { stdout, stderr } = run(['/usr/bin/deckhand', '/proc/self/exe/child/main.js'], `${request}\n`)
     assert.deepEqual(JSON.parse(stdout), { result: 'directory' }, stderr)
   })
 
@@ -100,9 +93,10 @@ describe('the executable', () => {
       dist: join(folder, 'dist'),
       work: join(folder, 'work-2'),
       node: join(folder, 'node'),
+      run: [process.execPath],
       output: again,
     })
     const hash = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
-    assert.equal(hash(again), hash(join(emptyRoot, 'bin/deckhand')))
+    assert.equal(hash(again), hash(output))
   })
 })

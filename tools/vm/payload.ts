@@ -87,6 +87,8 @@ function createImages({ programs }: VmImage): Buffer {
   const images = createNodeImages({
     catatonit: readFileSync(programs.catatonit),
     busybox: readFileSync(programs.busybox),
+    // It is a static one.
+    libraries: new Map(),
     applets: stdout.split('\n').filter((applet) => applet !== ''),
     // No check fetches anything.
     hasWgetTimeout: true,

@@ -90,27 +90,53 @@ const POLL_MS = 100
 /** Connects to the API of the kubeconfig file, with a certificate of its own when there is to be one, and follows what all pods need. */
 export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Promise<Cluster> {
   const deps = { ...given, reportEnded: reportEndedCertificates(given.log) }
-  const { settings, clock, log, random } = deps
-  const { config, flags, nodeName } = settings
   const apiReturn = new ApiReturn()
   const certificates = await openCertificates({ ...deps, apiReturn }, group)
-  const connections = await openTransport(deps, { path: flags.kubeconfig, certificates }, group)
+  const connections = await openTransport(deps, { path: deps.settings.flags.kubeconfig, certificates }, group)
+  return await useCluster(deps, { connections, certificates, apiReturn }, group)
+}
+
+/** How the node reaches its cluster. */
+export interface ClusterAccess {
+  readonly connections: Transport
+  readonly certificates: ClientCertificates | undefined
+  readonly apiReturn: ApiReturn
+  /** Followed by others, for many nodes at once; without, each node follows them by itself. */
+  readonly followed?: FollowedObjectsOfAll
+}
+
+/** What several nodes of one process read together. */
+interface FollowedObjectsOfAll {
+  readonly node: Pick<NodeFollower, 'node' | 'hasSynced' | 'onChange'>
+  readonly services: Pick<ServicesFollower, 'lookup' | 'untilRead'>
+  readonly runtimeClasses: Pick<RuntimeClassesFollower, 'find'>
+}
+
+/** A node in its cluster, over connections that there are. */
+export async function useCluster(
+  deps: Omit<JoinClusterDeps, 'environment'>,
+  { connections, certificates, apiReturn, followed }: ClusterAccess,
+  group: TaskGroup,
+): Promise<Cluster> {
+  const { settings, clock, log, random } = deps
+  const { config, nodeName } = settings
   const transport = hintAnswers(connections, apiReturn)
   const limits = createLimits(deps, transport)
   const client = limits({ qps: config.kubeAPIQPS, burst: config.kubeAPIBurst })
   const follower = { client, clock, random, log, apiReturn }
-  const node = new NodeFollower({ ...follower, nodeName })
-  const services = new ServicesFollower(follower)
-  const runtimeClasses = new RuntimeClassesFollower(follower)
+  const {
+    node,
+    services,
+    runtimeClasses,
+    loops: followers,
+  } = followed === undefined ? follow({ ...follower, nodeName }) : { ...followed, loops: [] }
   const eventClient = limits({ qps: config.eventRecordQPS, burst: config.eventBurst })
   const events = createEventRecorder({ ...follower, client: eventClient, nodeName, newUid: randomUUID })
   const loops: readonly Loop[] = [
     ...(certificates === undefined
       ? []
       : [{ name: 'client certificate', run: (s: AbortSignal) => certificates.run(s) }]),
-    { name: 'own Node object', run: (s) => node.run(s) },
-    { name: 'services', run: (s) => services.run(s) },
-    { name: 'runtime classes', run: (s) => runtimeClasses.run(s) },
+    ...followers,
     { name: 'events', run: (s) => events.run(s) },
   ]
   return {
@@ -150,9 +176,28 @@ export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Pro
   }
 }
 
+/** Follows what all pods need, for this node alone. */
+function follow(
+  deps: ConstructorParameters<typeof NodeFollower>[0],
+): FollowedObjectsOfAll & { readonly loops: readonly Loop[] } {
+  const node = new NodeFollower(deps)
+  const services = new ServicesFollower(deps)
+  const runtimeClasses = new RuntimeClassesFollower(deps)
+  return {
+    node,
+    services,
+    runtimeClasses,
+    loops: [
+      { name: 'own Node object', run: (s) => node.run(s) },
+      { name: 'services', run: (s) => services.run(s) },
+      { name: 'runtime classes', run: (s) => runtimeClasses.run(s) },
+    ],
+  }
+}
+
 /** Loaded only where a gate is on: both are off unless somebody asks for them. */
 async function openProjections(
-  { settings: { gates } }: JoinClusterDeps,
+  { settings: { gates } }: Pick<JoinClusterDeps, 'settings'>,
   deps: Omit<ProjectionsDeps, 'gates'>,
   group: TaskGroup,
 ): Promise<Projections | undefined> {
@@ -162,7 +207,10 @@ async function openProjections(
   return createProjections({ ...deps, gates }, group)
 }
 
-function createLimits({ settings, metrics, tracer, clock, random, log }: JoinClusterDeps, connections: Transport) {
+function createLimits(
+  { settings, metrics, tracer, clock, random, log }: Omit<JoinClusterDeps, 'environment'>,
+  connections: Transport,
+) {
   const transport = tracer === undefined ? connections : traceTransport(connections, tracer)
   const shared = { transport, userAgent: `kubelet/${settings.version} (deckhand)`, metrics: metrics.client }
   return (limits: { readonly qps: number; readonly burst: number }): KubeClient =>

@@ -11,6 +11,14 @@ export type AuthenticationResult =
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
+/** What a certificate says of its client besides its times; each connection has a certificate object of its own, and many requests. */
+interface Known {
+  readonly authority: X509Certificate
+  readonly result: AuthenticationResult
+}
+
+const known = new WeakMap<X509Certificate, Known>()
+
 /**
  * The user of a client certificate: its common name is the user, its organizations are the groups. That the client has its key
  * is what the TLS handshake has proved.
@@ -20,10 +28,20 @@ export function authenticateClientCertificate(
   authority: X509Certificate,
   now: number,
 ): AuthenticationResult {
-  if (!isIssuedBy(certificate, authority)) return { fault: 'another authority signed the certificate' }
-  if (certificate.ca) return { fault: 'the certificate is that of an authority' }
+  let client = known.get(certificate)
+  if (client?.authority !== authority) {
+    client = { authority, result: readClient(certificate, authority) }
+    known.set(certificate, client)
+  }
+  if (client.result.user === undefined) return client.result
   if (now < certificate.validFromDate.getTime()) return { fault: 'the certificate is not valid yet' }
   if (now > certificate.validToDate.getTime()) return { fault: 'the certificate has expired' }
+  return client.result
+}
+
+function readClient(certificate: X509Certificate, authority: X509Certificate): AuthenticationResult {
+  if (!isIssuedBy(certificate, authority)) return { fault: 'another authority signed the certificate' }
+  if (certificate.ca) return { fault: 'the certificate is that of an authority' }
   // Node's property of this name has the extended usages.
   if (!(certificate.keyUsage ?? []).includes(CLIENT_AUTH)) return { fault: 'the certificate is not for clients' }
   const { CN, O = [] } = certificate.toLegacyObject().subject as { CN?: unknown; O?: string | string[] }

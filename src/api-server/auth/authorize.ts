@@ -80,13 +80,22 @@ export const READERS_RULES: readonly ResourceRule[] = [
       'statefulsets/status',
     ],
   },
+  {
+    verbs: READ,
+    group: 'autoscaling',
+    resources: ['horizontalpodautoscalers', 'horizontalpodautoscalers/status'],
+  },
   { verbs: READ, group: 'batch', resources: ['cronjobs', 'cronjobs/status', 'jobs', 'jobs/status'] },
   { verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests', 'clustertrustbundles'] },
   { verbs: READ, group: 'coordination.k8s.io', resources: ['leases'] },
   { verbs: READ, group: 'discovery.k8s.io', resources: ['endpointslices'] },
   { verbs: READ, group: 'events.k8s.io', resources: ['events'] },
   { verbs: ['get', 'list'], group: 'metrics.k8s.io', resources: ['nodes', 'pods'] },
-  { verbs: READ, group: 'networking.k8s.io', resources: ['networkpolicies'] },
+  {
+    verbs: READ,
+    group: 'networking.k8s.io',
+    resources: ['ingressclasses', 'ingresses', 'ingresses/status', 'networkpolicies'],
+  },
   { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
   { verbs: READ, group: 'policy', resources: ['poddisruptionbudgets', 'poddisruptionbudgets/status'] },
   {

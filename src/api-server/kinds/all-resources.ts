@@ -10,6 +10,7 @@ import { metricsDefinition } from '../metrics/metrics-resources.ts'
 import { autoscalerColumns } from './columns/autoscaler-columns.ts'
 import { resourceClaimColumns, resourceSliceColumns } from './columns/device-columns.ts'
 import { eventColumns } from './columns/event-columns.ts'
+import { ingressClassColumns, ingressColumns } from './columns/ingress-columns.ts'
 import * as jobColumns from './columns/job-columns.ts'
 import { nodeColumns } from './columns/node-columns.ts'
 import * as columns from './columns/other-columns.ts'
@@ -29,6 +30,8 @@ import { configMapRules, secretRules } from './rules/config-rules.ts'
 import * as devices from './rules/device-rules.ts'
 import { finalize, namespaceRules } from './rules/namespace-rules.ts'
 import { eventConversion, eventFields, eventRules, newEventRules } from './rules/event-rules.ts'
+import { ingressClassRules } from './rules/networking/ingress-class-rules.ts'
+import { ingressRules } from './rules/networking/ingress-rules.ts'
 import { networkPolicyRules } from './rules/networking/network-policy-rules.ts'
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from './rules/node-rules.ts'
 import { accountToken, nodeProxy, podStreams } from './rules/passed-subresources.ts'
@@ -40,6 +43,7 @@ import { endpointsRules } from './rules/services/endpoints-rules.ts'
 import { serviceRules } from './rules/services/service-rules.ts'
 import { storageClassRules } from './rules/storage-class-rules.ts'
 import * as volumes from './rules/volume-rules.ts'
+import { autoscalerConversion } from './rules/workloads/autoscaler-conversion.ts'
 import { autoscalerRules } from './rules/workloads/autoscaler-rules.ts'
 import { cronJobRules } from './rules/workloads/cron-job-rules.ts'
 import { daemonSetRules } from './rules/workloads/daemon-set-rules.ts'
@@ -439,6 +443,32 @@ const workloads: readonly Resource[] = [
     columns: autoscalerColumns,
     rules: autoscalerRules,
   }),
+  define('horizontalpodautoscalers.autoscaling', {
+    kind: 'HorizontalPodAutoscaler',
+    typeName: 'autoscaling.v1.HorizontalPodAutoscaler',
+    shortNames: ['hpa'],
+    categories: ['all'],
+    isNamespaced: true,
+    convert: autoscalerConversion,
+    subresources: [status],
+    columns: autoscalerColumns,
+    rules: autoscalerRules,
+  }),
+  define('ingressclasses.networking.k8s.io', {
+    kind: 'IngressClass',
+    hasGeneration: true,
+    columns: ingressClassColumns,
+    rules: ingressClassRules,
+  }),
+  define('ingresses.networking.k8s.io', {
+    kind: 'Ingress',
+    shortNames: ['ing'],
+    isNamespaced: true,
+    hasGeneration: true,
+    subresources: [status],
+    columns: ingressColumns,
+    rules: ingressRules,
+  }),
   define('networkpolicies.networking.k8s.io', {
     kind: 'NetworkPolicy',
     shortNames: ['netpol'],
@@ -487,13 +517,6 @@ const refused: readonly Resource[] = [
     isNamespaced: true,
     hasSchema: false,
     refusal: 'nothing on this node acts on it; a Deployment or a ReplicaSet does the same',
-  }),
-  define('ingresses.networking.k8s.io', {
-    kind: 'Ingress',
-    shortNames: ['ing'],
-    isNamespaced: true,
-    hasSchema: false,
-    refusal: 'nothing on this node passes HTTP on to services by their names',
   }),
 ]
 

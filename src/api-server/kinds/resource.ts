@@ -49,6 +49,8 @@ export interface ResourceRules<T extends ApiObject = ApiObject> {
   readonly validateUpdate?: (object: T, before: T) => readonly Violation[]
   /** Whether validateUpdate alone judges a changed object, by what is different. */
   readonly judgesChanges?: boolean
+  /** Whether something beside the node's own parts acts on the objects, so that they are taken although the part for them is switched off. */
+  readonly isServedByOthers?: (objects: ObjectReader) => boolean
   readonly validateStatus?: (object: T, before: T) => readonly Violation[]
 }
 

@@ -37,6 +37,8 @@ interface StoredTypes {
   readonly 'deviceclasses.resource.k8s.io': groups.DeviceClass
   readonly 'endpointslices.discovery.k8s.io': groups.EndpointSlice
   readonly 'horizontalpodautoscalers.autoscaling': groups.HorizontalPodAutoscaler
+  readonly 'ingressclasses.networking.k8s.io': groups.IngressClass
+  readonly 'ingresses.networking.k8s.io': groups.Ingress
   readonly 'jobs.batch': groups.Job
   readonly 'leases.coordination.k8s.io': groups.Lease
   readonly 'networkpolicies.networking.k8s.io': groups.NetworkPolicy

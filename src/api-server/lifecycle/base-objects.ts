@@ -1,4 +1,5 @@
-import type { PriorityClass, StorageClass } from '../../model/generated/api-groups.ts'
+import type { IngressClass, PriorityClass, StorageClass } from '../../model/generated/api-groups.ts'
+import { DEFAULT_INGRESS_CLASS } from '../../model/networking/ingress-classes.ts'
 import { DEFAULT_CLASS } from '../../model/storage/storage-classes.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
@@ -13,14 +14,14 @@ import { settleChanges } from './settle-changes.ts'
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 
-/** The storage class that a node has from its start. */
-export interface BaseClass {
-  readonly name: string
-  readonly provisioner: string
+/** The classes that a node has from its start. */
+export interface BaseClasses {
+  readonly storage?: { readonly name: string; readonly provisioner: string } | undefined
+  readonly ingress?: { readonly name: string; readonly controller: string } | undefined
 }
 
 /** Makes what every cluster has from its start, where it is missing. */
-export async function createBaseObjects(store: ApiStore, info: ChangeInfo, baseClass?: BaseClass): Promise<void> {
+export async function createBaseObjects(store: ApiStore, info: ChangeInfo, classes: BaseClasses = {}): Promise<void> {
   await store.write((transaction) => {
     const changes = new ChangeSet(transaction, info)
     for (const name of NAMESPACES)
@@ -30,7 +31,10 @@ export async function createBaseObjects(store: ApiStore, info: ChangeInfo, baseC
       const object: ObjectOf<PriorityClass> = { kind: 'PriorityClass', apiVersion, metadata: { name }, value }
       create(changes, 'scheduling.k8s.io', 'priorityclasses', object)
     }
-    if (baseClass !== undefined) create(changes, 'storage.k8s.io', 'storageclasses', toClass(baseClass))
+    if (classes.storage !== undefined)
+      create(changes, 'storage.k8s.io', 'storageclasses', toStorageClass(classes.storage))
+    if (classes.ingress !== undefined)
+      create(changes, 'networking.k8s.io', 'ingressclasses', toIngressClass(classes.ingress))
     renewApiService(changes)
     createDefaultRoles(changes)
     settleChanges(changes)
@@ -38,7 +42,7 @@ export async function createBaseObjects(store: ApiStore, info: ChangeInfo, baseC
 }
 
 /** A folder is where its pod is, so it is made when the pod has a node; it has no size, so it can be said to be larger. */
-function toClass({ name, provisioner }: BaseClass): ObjectOf<StorageClass> {
+function toStorageClass({ name, provisioner }: NonNullable<BaseClasses['storage']>): ObjectOf<StorageClass> {
   return {
     kind: 'StorageClass',
     apiVersion: 'storage.k8s.io/v1',
@@ -47,6 +51,15 @@ function toClass({ name, provisioner }: BaseClass): ObjectOf<StorageClass> {
     reclaimPolicy: 'Delete',
     volumeBindingMode: 'WaitForFirstConsumer',
     allowVolumeExpansion: true,
+  }
+}
+
+function toIngressClass({ name, controller }: NonNullable<BaseClasses['ingress']>): ObjectOf<IngressClass> {
+  return {
+    kind: 'IngressClass',
+    apiVersion: 'networking.k8s.io/v1',
+    metadata: { name, annotations: { [DEFAULT_INGRESS_CLASS]: 'true' } },
+    spec: { controller },
   }
 }
 

@@ -5,15 +5,23 @@ type StoredPod = ObjectOf<Pod>
 
 const SHUTDOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.'
 
-/** Whether a pod was ended, or not taken, only because its node shut down, and nothing else replaces it. */
-export function isEndedByShutdown({ metadata, spec, status }: StoredPod): boolean {
+/** Their controllers have made another pod in the place of one that ended, and never remove that one. */
+const REPLACING_KINDS = ['ReplicaSet', 'ReplicationController']
+
+/**
+ * What becomes of a pod that was ended, or not taken, only because its node shut down: it is created again, or removed
+ * if another one was made in its place. Undefined for all others.
+ */
+export function computeShutdownFate({ metadata, spec, status }: StoredPod): 'return' | 'remove' | undefined {
   const isShutdown =
     status?.reason === 'NodeShutdown' ||
     status?.conditions?.some(({ message }) => message === SHUTDOWN_MESSAGE) === true
-  const isControlled = metadata.ownerReferences?.some(({ controller }) => controller === true) === true
   // One with finalizers is the business of those who wait for its end.
-  const isHeld = isControlled || metadata.deletionTimestamp !== undefined || (metadata.finalizers?.length ?? 0) > 0
-  return isShutdown && !isHeld && wouldRestart(spec?.restartPolicy, status.phase)
+  const isHeld = metadata.deletionTimestamp !== undefined || (metadata.finalizers?.length ?? 0) > 0
+  if (!isShutdown || isHeld || !wouldRestart(spec?.restartPolicy, status.phase)) return undefined
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
+  if (owner === undefined) return 'return'
+  return REPLACING_KINDS.includes(owner.kind) ? 'remove' : undefined
 }
 
 /** As if its containers had ended by themselves. */

@@ -2,9 +2,8 @@ import type { PodDisruptionBudget } from '../../model/generated/api-groups.ts'
 import type { DeleteOptions, Pod } from '../../model/generated/core-v1.ts'
 import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
-import { ApiError, forbidden, internalError, notFound } from '../api-error.ts'
+import { ApiError, forbidden, notFound } from '../api-error.ts'
 import { resourceOfStorage } from '../kinds/all-resources.ts'
-import { asStored } from '../kinds/object-reader.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 import type { ChangeSet } from './change-set.ts'
 import { deleteObject } from './delete-object.ts'
@@ -25,10 +24,10 @@ export function evictPod(changes: ChangeSet, namespace: string, name: string, op
   const resource = resourceOfStorage('pods')
   if (pod === undefined || resource === undefined) throw notFound({ group: '', resource: 'pods', name })
   if (needsBudget(pod)) takeFromBudget(changes, pod)
+  // First why, then the end: nobody sees a pod end without the reason.
+  if (pod.metadata.deletionTimestamp === undefined) changes.put(key, withDisruption(pod, toApiTime(changes.info.now)))
   const stored = changes.get(key)
-  if (stored === undefined) return pod
-  const left = asStored('pods', deleteObject(changes, resource, stored, options))
-  return changes.get(key) === undefined ? left : changes.put(key, withDisruption(left, toApiTime(changes.info.now)))
+  return stored === undefined ? pod : deleteObject(changes, resource, stored, options)
 }
 
 /** Says on a pod that stays for its grace why it ends. */
@@ -56,9 +55,11 @@ function takeFromBudget(changes: ChangeSet, pod: StoredPod): void {
     .list(BUDGETS, namespace)
     .filter(({ spec }) => matchesLabelSelector(spec?.selector, pod.metadata.labels ?? {}))
   if (budgets.length > 1)
-    throw internalError(
-      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
-    )
+    throw new ApiError({
+      code: 500,
+      reason: '',
+      message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    })
   const [budget] = budgets
   if (budget === undefined || mayIgnore(budget, pod)) return
   checkRoom(budget, name)

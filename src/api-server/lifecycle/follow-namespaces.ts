@@ -2,10 +2,12 @@ import type { Resource } from '../kinds/resource.ts'
 import { NAMESPACE_FINALIZER } from '../kinds/rules/namespace-rules.ts'
 import type { StoreKey } from '../store/api-object.ts'
 import type { Change, ChangeSet } from './change-set.ts'
+import { computeNamespaceConditions } from './compute-namespace-conditions.ts'
 import { deleteObject } from './delete-object.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 const DEFAULT_ACCOUNT = 'default'
+const MOST_COUNTED = 50
 
 /** What can be in a namespace, each under the name that it is stored by. */
 function containedIn({ info: { resources } }: ChangeSet): readonly Resource[] {
@@ -21,7 +23,8 @@ function containedIn({ info: { resources } }: ChangeSet): readonly Resource[] {
 /** A new namespace gets an account for pods that name none; a deleted one goes with the last of what is in it. */
 export function followNamespaces(changes: ChangeSet, { key, before, after }: Change): void {
   if (key.resource !== 'namespaces') {
-    if (after === undefined && key.namespace !== '') finishNamespace(changes, key.namespace)
+    const isEnding = after === undefined || after.metadata.deletionTimestamp !== undefined
+    if (isEnding && key.namespace !== '') finishNamespace(changes, key.namespace)
     if (after === undefined && isDefaultAccount(key)) renewDefaultAccount(changes, key.namespace)
     return
   }
@@ -44,14 +47,39 @@ function finishNamespace(changes: ChangeSet, name: string): void {
   const { finalizers = [] } = namespace.spec ?? {}
   // Our own finalizer waits until the namespace is empty; a client that removed it does not want to wait.
   if (finalizers.length === 0) return void changes.remove(key)
-  const isEmpty = containedIn(changes).every(
-    ({ storage }) => changes.view.count({ resource: storage, namespace: name }) === 0,
-  )
-  if (!isEmpty) return
+  const left = containedIn(changes).map((resource) => ({
+    resource,
+    count: changes.view.count({ resource: resource.storage, namespace: name }),
+  }))
+  if (left.some(({ count }) => count > 0)) return reportRemaining(changes, name, left)
   const others = finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER)
   if (others.length === 0) return void changes.remove(key)
   if (others.length < finalizers.length)
     changes.put(key, { ...namespace, spec: { ...namespace.spec, finalizers: others } })
+}
+
+/** Says what holds a namespace; of much that is left not again for each object that goes. */
+function reportRemaining(
+  changes: ChangeSet,
+  name: string,
+  left: readonly { readonly resource: Resource; readonly count: number }[],
+): void {
+  const key = { resource: 'namespaces', namespace: '', name } as const
+  const namespace = changes.objects.get(key)
+  if (namespace === undefined) return
+  const { conditions = [] } = namespace.status ?? {}
+  const total = left.reduce((sum, { count }) => sum + count, 0)
+  if (conditions.length > 0 && total > MOST_COUNTED) return
+  const remaining = left
+    .filter(({ count }) => count > 0)
+    .map(({ resource: { plural, group, storage } }) => ({
+      resource: `${plural}.${group}`,
+      finalizers: changes.view
+        .list({ resource: storage, namespace: name })
+        .map(({ object }) => object.metadata.finalizers ?? []),
+    }))
+  const made = computeNamespaceConditions(conditions, remaining, changes.info.now)
+  if (made !== conditions) changes.put(key, { ...namespace, status: { ...namespace.status, conditions: made } })
 }
 
 function isDefaultAccount({ resource, name }: StoreKey): boolean {

@@ -5,6 +5,9 @@ import { removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './delete-object.ts'
 
+/** What an object says by its finalizers of those that it owns. Else they go too, whatever its kind does when a user deletes it. */
+const SAID: Readonly<Record<string, string>> = { [ORPHAN_FINALIZER]: 'Orphan', [FOREGROUND_FINALIZER]: 'Foreground' }
+
 /** What a change means for those that are owned: they go too, go first, or are let free. What has only owners that are gone goes as well. */
 export function followOwners(changes: ChangeSet, { key, before, after }: Change): void {
   if (after === undefined) {
@@ -48,7 +51,8 @@ function collect(changes: ChangeSet, key: StoreKey, options: DeleteOptions = {})
   if (leaving.length < ownerReferences.length) return disown(changes, stored, new Set(leaving))
   if (deletionTimestamp !== undefined) return
   const isFirst = states.some(({ state }) => state === 'waiting') && changes.view.ownedBy(uid).length > 0
-  deleteObject(changes, resource, stored, isFirst ? { ...options, propagationPolicy: 'Foreground' } : options)
+  const said = SAID[policyOf(stored.object) ?? ''] ?? 'Background'
+  deleteObject(changes, resource, stored, { ...options, propagationPolicy: isFirst ? 'Foreground' : said })
 }
 
 /** Whether an owner holds what it owns, waits for it to go, or is gone itself. One of an unknown kind holds: others may know it. */
@@ -62,8 +66,12 @@ function stateOf(changes: ChangeSet, reference: OwnerReference, namespace: strin
 }
 
 function disown(changes: ChangeSet, owned: { key: StoreKey; object: ApiObject }, owners: ReadonlySet<string>): void {
-  const ownerReferences = owned.object.metadata.ownerReferences?.filter(({ uid }) => !owners.has(uid))
-  changes.put(owned.key, { ...owned.object, metadata: { ...owned.object.metadata, ownerReferences } })
+  const { ownerReferences = [], ...metadata } = owned.object.metadata
+  const left = ownerReferences.filter(({ uid }) => !owners.has(uid))
+  changes.put(owned.key, {
+    ...owned.object,
+    metadata: { ...metadata, ...(left.length > 0 && { ownerReferences: left }) },
+  })
 }
 
 /** Lets an owner go that waited for the last of its own. */

@@ -6,7 +6,7 @@ import { createObjectReader } from '../kinds/object-reader.ts'
 import type { ApiStore } from '../store/api-store.ts'
 import { ChangeSet } from './change-set.ts'
 import type { ChangeInfo } from './change-set.ts'
-import { computeReturningPod, isEndedByShutdown, isReadyNode } from './compute-returning-pod.ts'
+import { computeReturningPod, computeShutdownFate, isReadyNode } from './compute-returning-pod.ts'
 import { createObject } from './create-object.ts'
 import { settleChanges } from './settle-changes.ts'
 
@@ -19,7 +19,7 @@ export interface ReturningPodsDeps {
 
 const COALESCE_MS = 500
 
-/** Creates pods again that the shutdown of their node has ended, once the node is ready again, until the signal aborts. */
+/** Creates pods again, or removes them, that the shutdown of their node has ended, once the node is ready again, until the signal aborts. */
 export async function runReturningPods(deps: ReturningPodsDeps, signal: AbortSignal): Promise<void> {
   const wakeup = new Wakeup()
   const stops = ['nodes', 'pods'].map((resource) => deps.store.onChange(resource, () => wakeup.wake()))
@@ -37,15 +37,15 @@ export async function runReturningPods(deps: ReturningPodsDeps, signal: AbortSig
 
 async function returnAll({ store, info, log }: ReturningPodsDeps): Promise<void> {
   const objects = createObjectReader(store)
-  const ended = objects.list('pods').filter(isEndedByShutdown)
+  const ended = objects.list('pods').filter((pod) => computeShutdownFate(pod) !== undefined)
   for (const { metadata, spec } of ended) {
     const { namespace = '', name = '', uid } = metadata
     if (!isReadyNode(objects.get({ resource: 'nodes', namespace: '', name: spec?.nodeName ?? '' }))) continue
     try {
       await store.write((transaction) => replacePod(new ChangeSet(transaction, info()), { namespace, name, uid }))
-      log.info('a pod that the shutdown of its node had ended is there again', { pod: `${namespace}/${name}` })
+      log.info('a pod that the shutdown of its node had ended is replaced', { pod: `${namespace}/${name}` })
     } catch (error) {
-      log.error('cannot create a pod again that the shutdown of its node had ended', {
+      log.error('cannot replace a pod that the shutdown of its node had ended', {
         pod: `${namespace}/${name}`,
         error,
       })
@@ -61,8 +61,9 @@ function replacePod(
   const key = { resource: 'pods', namespace, name } as const
   const pod = changes.objects.get(key)
   const resource = findResource('', 'v1', 'pods')
-  if (resource === undefined || pod?.metadata.uid !== uid || pod === undefined || !isEndedByShutdown(pod)) return
+  const fate = pod?.metadata.uid === uid && pod !== undefined ? computeShutdownFate(pod) : undefined
+  if (resource === undefined || pod === undefined || fate === undefined) return
   changes.remove(key)
-  createObject(changes, resource, computeReturningPod(pod))
+  if (fate === 'return') createObject(changes, resource, computeReturningPod(pod))
   settleChanges(changes)
 }

@@ -5,9 +5,9 @@ import type {
   PersistentVolumeClaim,
   PodSpec,
 } from '../../model/generated/core-v1.ts'
+import { computePodLimits, computePodRequests } from '../../model/resources/compute-pod-requests.ts'
 import { formatQuantity, tryParseQuantity } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
-import { aggregateResources } from '../../model/schema/aggregate-resources.ts'
 import type { ObjectOf } from '../store/api-object.ts'
 
 type Amounts = Readonly<Record<string, string>>
@@ -78,7 +78,8 @@ export function findPodFaults(spec: PodSpec, range: ObjectOf<LimitRange>): reado
       )
     }
     if (item.type !== 'Pod') return []
-    return findFaults(item, aggregateResources(spec, 'requests'), aggregateResources(spec, 'limits'))
+    const pod = { spec }
+    return findFaults(item, computePodRequests(pod, { overhead: false }), computePodLimits(pod, { overhead: false }))
   })
 }
 

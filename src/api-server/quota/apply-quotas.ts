@@ -1,5 +1,6 @@
 import { sameValue } from '../../base/document/same-value.ts'
 import type { Container, Pod, ResourceQuota } from '../../model/generated/core-v1.ts'
+import { hasPodResources } from '../../model/resources/has-pod-resources.ts'
 import { formatQuantity, parseQuantity, tryParseQuantity } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
 import { forbidden } from '../api-error.ts'
@@ -73,9 +74,10 @@ function findQuotaFault(quota: Quota, { storage, before, after }: Counted, view:
   return `exceeded quota: ${metadata.name}, requested: ${list(({ by }) => by)}, used: ${list(({ used }) => used)}, limited: ${list(({ limit }) => limit)}`
 }
 
-/** What containers do not say although a quota limits it. */
+/** What containers do not say although a quota limits it. They need not where the pod says it for all of them. */
 function findUnsaid({ spec }: Pod, hard: readonly string[]): string {
-  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
+  if (spec === undefined || hasPodResources({ spec })) return ''
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])]
   return hard
     .filter((name) => MUST_SAY.test(name))
     .toSorted()

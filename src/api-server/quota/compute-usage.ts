@@ -5,12 +5,13 @@ import type {
   ScopedResourceSelectorRequirement,
   Service,
 } from '../../model/generated/core-v1.ts'
+import { computeHeldPod } from '../../model/resources/compute-held-pod.ts'
+import { computePodLimits, computePodRequests } from '../../model/resources/compute-pod-requests.ts'
 import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import { hugepageSize } from '../../model/resources/hugepage-sizes.ts'
 import { isExtendedResource } from '../../model/resources/is-extended-resource.ts'
 import { parseQuantity, tryParseQuantity } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
-import { aggregateResources } from '../../model/schema/aggregate-resources.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 
 /** What is used of each resource that a quota can limit. */
@@ -37,14 +38,17 @@ export function computeUsage(storage: string, object: ApiObject): Usage {
   return usage
 }
 
+/** With its overhead, and with what it says for all of its containers together in place of what they say. */
 function addPod(usage: Map<string, Quantity>, pod: ObjectOf<Pod>): void {
-  if (isTerminal(pod) || pod.spec === undefined) return
+  const { spec, status } = pod
+  if (isTerminal(pod) || spec === undefined) return
+  const held = computeHeldPod({ spec, status })
   usage.set('pods', ONE)
-  for (const [name, amount] of aggregateResources(pod.spec, 'requests')) {
+  for (const [name, amount] of computePodRequests(held, { overhead: true })) {
     if (isCompute(name)) usage.set(name, amount)
     if (isCompute(name) || isExtendedResource(name)) usage.set(`requests.${name}`, amount)
   }
-  for (const [name, amount] of aggregateResources(pod.spec, 'limits'))
+  for (const [name, amount] of computePodLimits(held, { overhead: true }))
     if (isCompute(name)) usage.set(`limits.${name}`, amount)
 }
 

@@ -7,7 +7,8 @@ import { CLUSTER_ROLES } from './roles.ts'
 
 /** After a change of a ClusterRole those that gather the rules of others have the rules of the others again. */
 export function followClusterRoles(changes: ChangeSet, { key }: Change): void {
-  if (key.resource !== CLUSTER_ROLES) return
+  // Of several changes the last one does it for all: the first start makes some sixty roles at once.
+  if (key.resource !== CLUSTER_ROLES || changes.pending.some((change) => change.key.resource === CLUSTER_ROLES)) return
   const roles = changes.objects.list(CLUSTER_ROLES)
   for (const role of roles.filter(({ aggregationRule }) => aggregationRule !== undefined)) {
     const rules = computeAggregatedRules(role, roles)

@@ -1,4 +1,5 @@
 import { ApiError, forbidden, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
+import { createObjectReader } from '../kinds/object-reader.ts'
 import type { Resource } from '../kinds/resource.ts'
 import { StoreFullError } from '../store/store-errors.ts'
 import { METRICS_GROUP } from '../metrics/metrics-resources.ts'
@@ -136,9 +137,10 @@ function untilChanged({ resources }: ApiDeps, resource: Resource, signal: AbortS
 }
 
 /** What nothing would act on is not taken. It can still be read and deleted. */
-function refuseIfSwitchedOff({ switchedOff }: ApiDeps, { info, resource }: ResourceRequest): void {
+function refuseIfSwitchedOff({ switchedOff, store }: ApiDeps, { info, resource }: ResourceRequest): void {
   const why = resource.refusal ?? switchedOff?.get(resource.storage)
   if (why === undefined || !['create', 'update', 'patch'].includes(info.verb)) return
+  if (resource.rules.isServedByOthers?.(createObjectReader(store)) === true) return
   throw forbidden({ group: resource.group, resource: resource.plural, name: info.name }, why)
 }
 

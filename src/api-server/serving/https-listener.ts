@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Http2SecureServer } from 'node:http2'
 import { once } from 'node:events'
@@ -38,6 +39,8 @@ export interface ListenerDeps {
 const LIMITS = { all: 500, strangers: 100 }
 // What is being answered gets this long when the server ends.
 const STOP_MS = 700
+
+const certificates = new WeakMap<TLSSocket, X509Certificate>()
 
 /** The port of the API: HTTPS, by HTTP/2 or HTTP/1.1, with certificates of clients asked for and not demanded. */
 export class HttpsListener {
@@ -129,8 +132,15 @@ function secretsOf({ authorityPem }: ListenerDeps, { certificatePem, keyPem }: K
 function credentialsOf(request: ServedRequest): ClientCredentials {
   const socket = request.socket as TLSSocket
   return {
-    certificate: socket.getPeerX509Certificate(),
+    certificate: certificateOf(socket),
     certificateFault: socket.authorized ? undefined : String(socket.authorizationError),
     authorization: request.headers.authorization ?? authorizationOf(request.headers['sec-websocket-protocol']),
   }
+}
+
+/** The same for all requests of a connection: reading it again would make another object, and all that is known of it would be read again. */
+function certificateOf(socket: TLSSocket): X509Certificate | undefined {
+  const certificate = certificates.get(socket) ?? socket.getPeerX509Certificate()
+  if (certificate !== undefined) certificates.set(socket, certificate)
+  return certificate
 }

@@ -17,7 +17,7 @@ import type { RequestUser } from '../kinds/resource.ts'
 import { writeApiEndpoint } from '../lifecycle/api-service.ts'
 import type { ApiEndpoint } from '../lifecycle/api-service.ts'
 import { createBaseObjects } from '../lifecycle/base-objects.ts'
-import type { BaseClass } from '../lifecycle/base-objects.ts'
+import type { BaseClasses } from '../lifecycle/base-objects.ts'
 import { runEventExpiry } from '../lifecycle/run-event-expiry.ts'
 import { runReturningPods } from '../lifecycle/run-returning-pods.ts'
 import { openApiStore } from '../store/open-api-store.ts'
@@ -67,8 +67,8 @@ export interface ApiServerDeps {
   readonly staticPods?: StaticPods
   /** Resources that nothing acts on, so that none are taken, each with the reason. */
   readonly switchedOff?: ReadonlyMap<string, string>
-  /** The storage class of claims that name none, made where it is missing; none is made when absent. */
-  readonly storageClass?: BaseClass | undefined
+  /** The classes of claims and Ingresses that name none, made where they are missing; none is made of what is absent. */
+  readonly baseClasses?: BaseClasses
   readonly onReady?: (ready: ApiServerReady) => void
 }
 
@@ -109,7 +109,7 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const pki = await openPki(`${deps.folder}/pki`, deps)
   using store = await openApiStore({ folder: `${deps.folder}/objects`, sealedResources: SEALED_RESOURCES }, deps)
   const parts = await createParts(deps, pki, store)
-  await createBaseObjects(store, parts.infoFor(OWN_USER), deps.storageClass)
+  await createBaseObjects(store, parts.infoFor(OWN_USER), deps.baseClasses)
   // Watches and streams end with it before the connections do.
   using stopping = new AbortScope(signal)
   const listener = await createListener(deps, parts, stopping.signal)

@@ -10,7 +10,7 @@ export function findCaller(own: string, findSource: FindSource = () => undefined
   Error.stackTraceLimit = DEPTH
   const { stack = '' } = new Error('where are we?')
   Error.stackTraceLimit = limit
-  const sources = [...stack.matchAll(/file:\/\/([^\s)]+?):(\d+):\d+/g)].map(([, url = '', line]) => {
+  const sources = [...stack.matchAll(/(?:file:\/\/|[ (])(\/[^\s)]+?):(\d+):\d+/g)].map(([, url = '', line]) => {
     const path = decodeURI(url)
     return findSource(path, Number(line)) ?? path
   })

@@ -1,6 +1,5 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { isSidecar } from '../../model/pod/pod-containers.ts'
-import { parsePodUid } from '../../model/pod/pod.ts'
 import { computePodRequests } from '../../model/resources/compute-pod-requests.ts'
 import { parseQuantity, quantityMilliValue } from '../../model/resources/quantity.ts'
 import type { Live } from '../engine/live-object.ts'
@@ -22,8 +21,7 @@ export function computeRequests(
 }
 
 function requestOfPod(pod: Live<Pod>, resource: string): bigint | Error {
-  const metadata = { ...pod.metadata, uid: parsePodUid(pod.metadata.uid) }
-  const amount = computePodRequests({ metadata, spec: pod.spec }, { overhead: true }).get(resource)
+  const amount = computePodRequests(pod, { overhead: true }).get(resource)
   return amount === undefined
     ? new Error(`missing pod-level request for ${resource} in Pod ${pod.metadata.name}`)
     : quantityMilliValue(amount)

@@ -9,6 +9,8 @@ import type {
   Deployment,
   EndpointSlice,
   HorizontalPodAutoscaler,
+  Ingress,
+  IngressClass,
   Job,
   NetworkPolicy,
   PodDisruptionBudget,
@@ -23,6 +25,7 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  Secret,
   Service,
 } from '../../model/generated/core-v1.ts'
 import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
@@ -41,6 +44,8 @@ import { createMirroringController } from '../endpoints/mirroring-controller.ts'
 import { ApiObjects } from '../engine/api-objects.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import type { Controller } from '../engine/controller.ts'
+import { createIngressController, createUnservedIngresses } from '../ingress/ingress-controller.ts'
+import type { IngressOptions } from '../ingress/ingress-controller.ts'
 import { createJobController, createJobOrphanController } from '../jobs/job-controller.ts'
 import { createLoadBalancerController } from '../load-balancers/load-balancer-controller.ts'
 import { createPolicyController, createUnenforcedPolicies } from '../network-policies/policy-controller.ts'
@@ -61,7 +66,7 @@ const parts: Readonly<Record<string, readonly ((deps: ControllerDeps) => Control
   statefulsets: [createStatefulSetController],
   budgets: [createDisruptionBudgetController],
   jobs: [createJobController, createJobOrphanController, createCronJobController],
-  services: [createEndpointSliceController, createMirroringController, createLoadBalancerController],
+  services: [createEndpointSliceController, createMirroringController],
 }
 
 export interface ControllersDeps {
@@ -75,6 +80,8 @@ export interface ControllersDeps {
   readonly proxy?: Omit<ServiceProxyOptions, 'nodeName'> | undefined
   /** How network policies are enforced, or why they are not. */
   readonly policies?: PolicyOptions | { readonly refusal: string } | undefined
+  /** Where Ingresses are served, or why they are not. */
+  readonly ingress?: IngressOptions | { readonly refusal: string } | undefined
   /** Where the data of volumes are; none are made when absent. */
   readonly folders?: VolumeFolders | undefined
   readonly clock: Clock
@@ -88,8 +95,9 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
   const { clock, random, log } = deps
   const apiReturn = new ApiReturn()
   const followed: Pick<ApiObjects<KubeObject>, 'kind' | 'run'>[] = []
-  const open = <T extends KubeObject>(apiVersion: string, kind: string, plural: string) => {
-    const objects = new ApiObjects<T>({ ...deps, apiReturn }, { apiVersion, kind, plural })
+  const open = <T extends KubeObject>(apiVersion: string, kind: string, plural: string, fieldSelector?: string) => {
+    const own = { apiVersion, kind, plural, ...(fieldSelector !== undefined && { fieldSelector }) }
+    const objects = new ApiObjects<T>({ ...deps, apiReturn }, own)
     followed.push(objects)
     return objects
   }
@@ -117,6 +125,8 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
     .filter(([part]) => !deps.without.includes(part))
     .flatMap(([, create]) => create.map((each) => each(shared)))
   const { proxy, dns, folders, nodeName } = deps
+  if (!deps.without.includes('services'))
+    controllers.push(createLoadBalancerController(shared, ingressPorts(deps.ingress)))
   if (!deps.without.includes('autoscalers')) {
     const plural = 'horizontalpodautoscalers'
     const autoscalers = open<HorizontalPodAutoscaler>('autoscaling/v2', 'HorizontalPodAutoscaler', plural)
@@ -140,6 +150,17 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
         : createPolicyController({ ...shared, policies, namespaces }, deps.policies),
     )
   }
+  if (deps.ingress !== undefined) {
+    const group = 'networking.k8s.io/v1'
+    const ingresses = open<Ingress>(group, 'Ingress', 'ingresses')
+    const classes = open<IngressClass>(group, 'IngressClass', 'ingressclasses')
+    if ('refusal' in deps.ingress)
+      controllers.push(createUnservedIngresses({ ...shared, ingresses, classes }, deps.ingress.refusal))
+    else {
+      const secrets = open<Secret>('v1', 'Secret', 'secrets', 'type=kubernetes.io/tls')
+      controllers.push(createIngressController({ ...shared, nodeName, ingresses, classes, secrets }, deps.ingress))
+    }
+  }
   if (proxy !== undefined && !deps.without.includes('services'))
     controllers.push(createServiceProxy(shared, { ...proxy, nodeName }))
   // A fault in one of them must not end the others, nor the process, which serves the API too.
@@ -149,4 +170,10 @@ export async function runControllers(deps: ControllersDeps, signal: AbortSignal)
   for (const objects of followed) group.runLoop(objects.kind.plural, (s) => objects.run(s))
   for (const controller of controllers) group.runLoop(controller.name, (s) => controller.run(s))
   await group.join()
+}
+
+/** The ports of the node that are not for balancers. */
+function ingressPorts(ingress: ControllersDeps['ingress']): readonly number[] {
+  if (ingress === undefined || 'refusal' in ingress) return []
+  return [ingress.ports.http, ingress.ports.https].filter((port) => port !== undefined)
 }

@@ -10,17 +10,14 @@ export function computeDaemonStatus({ set, nodes, hash, now }: DaemonInput): Dae
     pods.toSorted((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? -1 : 1)),
   )
   const count = (holds: (pods: (typeof oldest)[number]) => boolean) => oldest.filter(holds).length
-  const available = count((pods) =>
-    pods.some(
-      (pod) => pod.metadata.deletionTimestamp === undefined && isAvailable(pod, set.spec.minReadySeconds ?? 0, now),
-    ),
-  )
+  // Parity: a pod that is on its way out counts for as long as it is ready.
+  const available = count(([pod]) => pod !== undefined && isAvailable(pod, set.spec.minReadySeconds ?? 0, now))
   const { collisionCount } = set.status ?? {}
   return {
     desiredNumberScheduled: wanted.length,
     currentNumberScheduled: count((pods) => pods.length > 0),
     numberMisscheduled: nodes.filter(({ fit, pods }) => !fit.shouldRun && pods.length > 0).length,
-    numberReady: count((pods) => pods.some((pod) => pod.metadata.deletionTimestamp === undefined && isReady(pod))),
+    numberReady: count(([pod]) => pod !== undefined && isReady(pod)),
     numberAvailable: available,
     numberUnavailable: wanted.length - available,
     updatedNumberScheduled: count(([pod]) => pod !== undefined && isUpdated(pod, hash)),

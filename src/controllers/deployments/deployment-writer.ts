@@ -97,8 +97,11 @@ export class DeploymentWriter {
     const wanted = computeNewSet(deployment, sets.old)
     const { name } = wanted.metadata
     const ownerReferences = [toControllerReference(deployments.kind, deployment.metadata)]
-    const { namespace } = deployment.metadata
+    const { namespace, uid } = deployment.metadata
     const metadata = { ...wanted.metadata, ownerReferences }
+    // Its sets go with a Deployment: that they are gone may be known before it is known that it is.
+    const live = await deployments.read(namespace, deployment.metadata.name, this.#signal)
+    if (live?.metadata.uid !== uid) throw new Error(`Cannot create replica set "${name}": its Deployment is gone`)
     try {
       const current = await replicaSets.create(namespace, { ...wanted, metadata }, this.#signal)
       if (sizeOf(current) > 0) this.#recordScaling(deployment, name, 0, sizeOf(current))

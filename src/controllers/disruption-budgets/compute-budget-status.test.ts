@@ -46,11 +46,18 @@ describe('computeBudgetStatus()', () => {
     assert.deepEqual([run(20).status.disruptionsAllowed, run(20).afterMs], [0, 100_000])
     assert.deepEqual(Object.keys(run(20).status.disruptedPods ?? {}), ['r0'])
     assert.deepEqual([run(120).status.disruptionsAllowed, run(120).afterMs], [1, undefined])
+    assert.deepEqual(run(20).overdue, [])
+    assert.deepEqual(
+      run(120).overdue.map(({ metadata }) => metadata.name),
+      ['r0'],
+    )
   })
 
   test('without a scale nothing may be disrupted', () => {
     const scale = new Error('no scale')
     const { status } = computeBudgetStatus({ budget: budget({ maxUnavailable: 1 }), pods: pods(2, 0), scale, now })
     assert.deepEqual([status.disruptionsAllowed, status.conditions?.[0]?.reason], [0, 'SyncFailed'])
+    // What is not known was not observed.
+    assert.deepEqual([status.observedGeneration, status.conditions?.[0]?.observedGeneration], [undefined, undefined])
   })
 })

@@ -14,6 +14,8 @@ export interface ObjectKind {
   readonly apiVersion: string
   readonly kind: string
   readonly plural: string
+  /** Which of them are followed; all when absent. */
+  readonly fieldSelector?: string
 }
 
 /** The objects of one kind: known by a list and a watch, written one by one. */
@@ -34,6 +36,7 @@ export class ApiObjects<T extends KubeObject> {
       {
         ...this.#deps,
         path: this.#path('', ''),
+        ...(this.kind.fieldSelector !== undefined && { query: { fieldSelector: this.kind.fieldSelector } }),
         onReplace: (items, version) => {
           this.known.replace(items, version)
           this.#synced.resolve()

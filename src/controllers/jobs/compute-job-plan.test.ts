@@ -118,6 +118,23 @@ describe('computeJobPlan()', () => {
     assert.equal(plan(job(spec), [pod('c', 'Failed', { index: 0, failures: 2 })]).status.failedIndexes, '0')
   })
 
+  test('an index whose pod only ends because the Job fails has not failed', () => {
+    const spec = {
+      completions: 3,
+      parallelism: 3,
+      completionMode: 'Indexed',
+      backoffLimitPerIndex: 0,
+      maxFailedIndexes: 0,
+    }
+    const failing = plan(job(spec), [
+      pod('a', 'Failed', { index: 1 }),
+      pod('b', 'Running', { index: 0 }),
+      pod('c', 'Running', { index: 2 }),
+    ])
+    assert.deepEqual(failing.conditions, ['FailureTarget MaxFailedIndexesExceeded'])
+    assert.equal(failing.status.failedIndexes, '1')
+  })
+
   test('first says how it ends, and is finished when the last pod is counted and gone', () => {
     const of = job({ completions: 1, backoffLimit: 0, parallelism: 2 })
     const failing = plan(of, [pod('a', 'Failed'), pod('b', 'Running')])

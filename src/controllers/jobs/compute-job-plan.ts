@@ -96,7 +96,9 @@ function computeCounting(job: Live<Job>, pods: readonly Live<Pod>[], sorted: Job
     .filter(({ metadata }) => !before.succeeded?.includes(metadata.uid))
   const completedIndexes = parseIndexes(isIndexed(job) ? status.completedIndexes : '', limit)
   if (isIndexed(job)) for (const pod of succeededPods) completedIndexes.add(indexOf(pod) ?? 0)
-  const failedIndexes = computeFailedIndexes(job, counted, completedIndexes)
+  // What only ends because the Job does has not failed by itself.
+  const failedThemselves = counted.filter((pod) => sorted.failed.includes(pod))
+  const failedIndexes = computeFailedIndexes(job, failedThemselves, completedIndexes)
   // The last failure of an index is kept until its successor carries the count on.
   const [kept, releasable] = split(
     counted,

@@ -31,6 +31,12 @@ describe('balancers on one node', () => {
     assert.match(decisions.get('2')?.problem ?? '', /port 80\/TCP of the node belongs to the service default\/1/)
   })
 
+  test('do not get the ports of the ingress', () => {
+    const decisions = computeBalancers([balanced('1', 80), balanced('2', 81)], node, [80, 443])
+    assert.match(decisions.get('1')?.problem ?? '', /port 80\/TCP of the node belongs to the ingress/)
+    assert.equal(decisions.get('2')?.problem, undefined)
+  })
+
   test('other classes and types are not ours; without an address they wait', () => {
     const others = [balanced('1', 80, { loadBalancerClass: 'a/b' }), balanced('2', 80, { type: 'NodePort' })]
     assert.equal(computeBalancers(others, node).size, 0)

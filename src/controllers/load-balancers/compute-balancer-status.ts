@@ -13,11 +13,13 @@ export interface BalancerDecision {
 export function computeBalancers(
   services: readonly Live<Service>[],
   node: Node | undefined,
+  /** Ports of the node that the ingress listens on, by TCP. */
+  ingressPorts: readonly number[] = [],
 ): ReadonlyMap<string, BalancerDecision> {
   const addresses = (node?.status?.addresses ?? [])
     .filter(({ type }) => type === 'InternalIP')
     .map(({ address }) => address)
-  const owners = new Map<string, string>()
+  const owners = new Map(ingressPorts.map((port) => [`${port}/TCP`, 'the ingress']))
   const decisions = new Map<string, BalancerDecision>()
   const asking = services.filter(({ spec }) => spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined)
   for (const service of asking.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))) {
@@ -25,7 +27,7 @@ export function computeBalancers(
     const ports = (service.spec.ports ?? []).map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`)
     const taken = ports.find((port) => owners.has(port))
     if (taken !== undefined) {
-      const problem = `Error syncing load balancer: port ${taken} of the node belongs to the service ${owners.get(taken)}`
+      const problem = `Error syncing load balancer: port ${taken} of the node belongs to ${owners.get(taken)}`
       decisions.set(uid, { ingress: [], problem })
       continue
     }
@@ -33,7 +35,7 @@ export function computeBalancers(
       const ip = addresses.find((address) => parseIp(address)?.family === family)
       return ip === undefined || ip.startsWith('127.') ? [] : [{ ip, ipMode: 'VIP' }]
     })
-    for (const port of ports) owners.set(port, `${namespace}/${name}`)
+    for (const port of ports) owners.set(port, `the service ${namespace}/${name}`)
     const problem =
       ingress.length > 0 ? undefined : 'Error syncing load balancer: the node has no address that others can reach'
     decisions.set(uid, { ingress, problem })

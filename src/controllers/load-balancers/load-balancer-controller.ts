@@ -9,7 +9,7 @@ import { computeBalancers } from './compute-balancer-status.ts'
 const ALL = '/all'
 
 /** Gives services of type LoadBalancer the address of the node. */
-export function createLoadBalancerController(deps: ControllerDeps): Controller {
+export function createLoadBalancerController(deps: ControllerDeps, ingressPorts: readonly number[]): Controller {
   const { services, nodes } = deps
   const queue = createQueue('load-balancers', deps)
   services.known.onChange((after, before) => {
@@ -24,7 +24,7 @@ export function createLoadBalancerController(deps: ControllerDeps): Controller {
     queue,
     reads: [services, nodes],
     reconcile: async (_key, signal) => {
-      const decisions = computeBalancers(services.known.all(), nodes.known.all()[0])
+      const decisions = computeBalancers(services.known.all(), nodes.known.all()[0], ingressPorts)
       for (const service of services.known.all()) {
         const decision = decisions.get(service.metadata.uid)
         if (decision === undefined) continue

@@ -1,4 +1,4 @@
-import type { StorageClass } from '../../model/generated/api-groups.ts'
+import type { PodDisruptionBudget, StorageClass } from '../../model/generated/api-groups.ts'
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 
@@ -11,6 +11,7 @@ export interface ClusterView {
   readonly volumes: readonly PersistentVolume[]
   readonly storageClasses: readonly StorageClass[]
   readonly namespaces: readonly Namespace[]
+  readonly budgets: readonly PodDisruptionBudget[]
 }
 
 /** A node, and the pods that count as being on it while another pod is judged. */

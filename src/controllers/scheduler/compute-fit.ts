@@ -7,7 +7,7 @@ import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { computeShortages } from '../../model/resources/fit/compute-shortages.ts'
 import { computeUnknownResources } from '../../model/resources/fit/compute-unknown-resources.ts'
 import type { Place, Unfit } from './cluster-view.ts'
-import { computeHeldPod } from './compute-held-pod.ts'
+import { computeHeldPod } from '../../model/resources/compute-held-pod.ts'
 import { computeNeighbourFit } from './compute-neighbour-fit.ts'
 import { computeVolumeFit } from './compute-volume-fit.ts'
 

@@ -16,7 +16,7 @@ const node: Node = {
   metadata: { name: 'node-1', labels: LABELS },
   status: { allocatable: { cpu: '2', memory: '1Gi', pods: '3', 'example.com/gpu': '1' }, conditions: [ready] },
 }
-const view: ClusterView = { node, pods: [], claims: [], volumes: [], storageClasses: [], namespaces: [] }
+const view: ClusterView = { node, pods: [], claims: [], volumes: [], storageClasses: [], namespaces: [], budgets: [] }
 
 function asking(requests: Record<string, string>, container: Partial<Container> = {}): Pick<PodSpec, 'containers'> {
   return { containers: [createContainer({ ...container, resources: { requests } })] }
@@ -376,8 +376,8 @@ const rows: readonly (readonly [what: string, expected: readonly string[], overr
 ]
 
 /** What each decision is: bound, or the victims, and who is promised the node. */
-function preemptions(pods: readonly Pod[]): readonly string[] {
-  return decide({ pods }).map((decision) =>
+function preemptions(pods: readonly Pod[], budgets: ClusterView['budgets'] = []): readonly string[] {
+  return decide({ pods, budgets }).map((decision) =>
     decision.kind !== 'wait'
       ? `${decision.pod.metadata.name} bound`
       : `${decision.pod.metadata.name}: ${decision.victims.map(({ metadata }) => metadata.name).join()} -> ${decision.nominatedNodeName ?? 'none'}`,
@@ -400,6 +400,46 @@ describe('computeSchedule()', () => {
       pod('web', { spec: { ...asking({ cpu: '600m' }), priority: 10 } }),
     ]
     assert.deepEqual(preemptions(pods), ['web: low -> node-1'])
+  })
+
+  describe('with budgets of disruptions', () => {
+    const asked = asking({ cpu: '1' })
+    const pods = [
+      present('db', { spec: { ...asked, priority: 1 } }),
+      present('cache', { spec: { ...asked, priority: 5 } }),
+      pod('web', { spec: { ...asked, priority: 10 } }),
+    ]
+    const budget = (name: string, disruptionsAllowed: number, more = {}) => ({
+      metadata: { name, namespace: 'shop', ...more },
+      spec: { selector: { matchLabels: { app: name } } },
+      status: { disruptionsAllowed, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+    })
+    const budgetRows: [title: string, budgets: ClusterView['budgets'], victim: string][] = [
+      ['none: the least important', [], 'db'],
+      ['of a pod that may not leave: the next one', [budget('db', 0)], 'cache'],
+      ['of a pod that may leave', [budget('db', 1)], 'db'],
+      ['of both: the least important', [budget('db', 0), budget('cache', 0)], 'db'],
+      ['of another namespace', [budget('db', 0, { namespace: 'other' })], 'db'],
+      ['for no pods', [{ ...budget('db', 0), spec: { selector: {} } }], 'db'],
+      [
+        'that count the leaving already',
+        [{ ...budget('db', 0), status: { ...budget('db', 0).status, disruptedPods: { db: '' } } }],
+        'db',
+      ],
+    ]
+    for (const [title, budgets, victim] of budgetRows) {
+      test(title, () => assert.deepEqual(preemptions(pods, budgets), [`web: ${victim} -> node-1`]))
+    }
+
+    test('a budget for one of two: the second one is protected', () => {
+      const labels = { labels: { app: 'db' } }
+      const two = [
+        present('a', { metadata: labels, spec: { ...asked, priority: 5 } }),
+        present('b', { metadata: labels, spec: { ...asked, priority: 1 } }),
+        pod('web', { spec: { ...asked, priority: 10 } }),
+      ]
+      assert.deepEqual(preemptions(two, [budget('db', 1)]), ['web: a -> node-1'])
+    })
   })
 
   test('preempts for a host port', () => {

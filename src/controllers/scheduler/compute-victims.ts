@@ -2,6 +2,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { priorityOf } from './cluster-view.ts'
 import type { Place, Unfit } from './cluster-view.ts'
 import { computeFit } from './compute-fit.ts'
+import { computeProtected } from './compute-protected.ts'
 
 /** Who has to leave for a pod, or why the leaving of no pod helps. */
 export type Preemption =
@@ -11,7 +12,10 @@ export type Preemption =
 const NOT_HELPFUL = 'Preemption is not helpful for scheduling'
 const NO_VICTIMS = 'No preemption victims found for incoming pod'
 
-/** Chooses the pods of lower priority that have to leave: all that cannot stay beside the pod, the most important asked first. */
+/**
+ * Chooses the pods of lower priority that have to leave: all that cannot stay beside the pod. Those that a budget of disruptions protects are
+ * asked first, then the others, the most important before the rest.
+ */
 export function computeVictims(pod: Pod, place: Place, unfit: Unfit): Preemption {
   if (!unfit.isUpToPods) return inVain([NOT_HELPFUL])
   const candidates = place.present.filter((other) => priorityOf(other) < priorityOf(pod))
@@ -20,12 +24,18 @@ export function computeVictims(pod: Pod, place: Place, unfit: Unfit): Preemption
   const still = computeFit(pod, { ...place, present })
   if (still !== undefined) return inVain(still.reasons)
   const victims: Pod[] = []
-  for (const candidate of candidates.toSorted(byImportance)) {
+  for (const candidate of inTurn(candidates, place)) {
     const with_ = [...present, candidate]
     if (computeFit(pod, { ...place, present: with_ }) === undefined) present = with_
     else victims.push(candidate)
   }
   return { kind: 'victims', victims }
+}
+
+function inTurn(candidates: readonly Pod[], { budgets }: Place): readonly Pod[] {
+  const sorted = candidates.toSorted(byImportance)
+  const protectedPods = computeProtected(sorted, budgets)
+  return [...protectedPods, ...sorted.filter((pod) => !protectedPods.has(pod))]
 }
 
 function byImportance(a: Pod, b: Pod): number {

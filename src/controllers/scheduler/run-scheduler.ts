@@ -4,7 +4,7 @@ import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
-import type { StorageClass } from '../../model/generated/api-groups.ts'
+import type { PodDisruptionBudget, StorageClass } from '../../model/generated/api-groups.ts'
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim } from '../../model/generated/core-v1.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
@@ -40,6 +40,7 @@ export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Pr
     volumes: new ObjectCache<PersistentVolume>(),
     storageClasses: new ObjectCache<StorageClass>(),
     namespaces: new ObjectCache<Namespace>(),
+    budgets: new ObjectCache<PodDisruptionBudget>(),
   }
   await using group = new TaskGroup(signal)
   const follow = <T extends KubeObject>(path: string, cache: ObjectCache<T>) => {
@@ -59,6 +60,7 @@ export async function runScheduler(deps: SchedulerDeps, signal: AbortSignal): Pr
   follow('/api/v1/persistentvolumes', caches.volumes)
   follow('/apis/storage.k8s.io/v1/storageclasses', caches.storageClasses)
   follow('/api/v1/namespaces', caches.namespaces)
+  follow('/apis/policy/v1/poddisruptionbudgets', caches.budgets)
   group.run('decisions', (s) => runDecisions(deps, caches, wakeup, s))
   await group.join()
 }
@@ -70,6 +72,7 @@ interface Caches {
   readonly volumes: ObjectCache<PersistentVolume>
   readonly storageClasses: ObjectCache<StorageClass>
   readonly namespaces: ObjectCache<Namespace>
+  readonly budgets: ObjectCache<PodDisruptionBudget>
 }
 
 /** The last decision about each pod that waits, by UID, as far as it was written. */
@@ -121,6 +124,7 @@ function toView(caches: Caches, nodeName: string, written: Written): ClusterView
     volumes: caches.volumes.values(),
     storageClasses: caches.storageClasses.values(),
     namespaces: caches.namespaces.values(),
+    budgets: caches.budgets.values(),
   }
 }
 

@@ -1,6 +1,7 @@
 import { formatHook, NftTableBuilder } from '../nft/nft-state.ts'
 import type { NftState } from '../nft/nft-state.ts'
-import type { Family, ProxiedPort, Target } from './proxied-port.ts'
+import type { Family, Target } from '../endpoints/compute-targets.ts'
+import type { ProxiedPort } from './proxied-port.ts'
 
 /** What of the node's network the rules depend on. */
 export interface ProxyNetwork {

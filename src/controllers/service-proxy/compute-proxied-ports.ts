@@ -1,8 +1,10 @@
-import type { Endpoint, EndpointSlice } from '../../model/generated/api-groups.ts'
+import type { EndpointSlice } from '../../model/generated/api-groups.ts'
 import type { Service, ServicePort } from '../../model/generated/core-v1.ts'
 import { parseCidr, parseIp } from '../../model/text/ip-number.ts'
 import type { Live } from '../engine/live-object.ts'
-import type { Family, ProxiedPort, Target } from './proxied-port.ts'
+import { computeTargets } from '../endpoints/compute-targets.ts'
+import type { Family } from '../endpoints/compute-targets.ts'
+import type { ProxiedPort } from './proxied-port.ts'
 
 const SERVICE_NAME = 'kubernetes.io/service-name'
 const HEADLESS = 'service.kubernetes.io/headless'
@@ -66,7 +68,7 @@ function toProxied({
   const protocol = PROTOCOLS[upper as keyof typeof PROTOCOLS]
   const clusterIP = spec.clusterIPs?.find((ip) => parseIp(ip)?.family === family)
   if (protocol === undefined || clusterIP === undefined) return undefined
-  const found = findTargets(slices, { name, protocol: upper, family, nodeName })
+  const found = computeTargets(slices, { name, protocol: upper, family, nodeName })
   const isOfFamily = (ip: string | undefined): ip is string => parseIp(ip ?? '')?.family === family
   const ingress = status?.loadBalancer?.ingress ?? []
   const isBalancer = spec.type === 'LoadBalancer'
@@ -100,44 +102,4 @@ function rangesOf(ranges: readonly string[], family: Family): readonly string[] 
   if (own.some((range) => range.endsWith('/0'))) return []
   // With ranges of the other family alone none of this one may come.
   return own.length === 0 && ranges.length > 0 ? [family === 'IPv4' ? '255.255.255.255/32' : '::/128'] : own
-}
-
-interface Found {
-  readonly target: Target
-  readonly isReady: boolean
-  /** Ending, and still able to answer. */
-  readonly isDraining: boolean
-}
-
-function findTargets(
-  slices: readonly Live<EndpointSlice>[],
-  wanted: { readonly name: string; readonly protocol: string; readonly family: Family; readonly nodeName: string },
-): { readonly all: readonly Target[]; readonly local: readonly Target[] } {
-  const found = new Map<string, Found>()
-  for (const { addressType, ports = [], endpoints = [] } of slices) {
-    const port = ports.find((each) => each.name === wanted.name && (each.protocol ?? 'TCP') === wanted.protocol)?.port
-    if (addressType !== wanted.family || !port) continue
-    for (const endpoint of endpoints) {
-      const [address = ''] = endpoint.addresses
-      if (parseIp(address)?.family !== wanted.family) continue
-      const key = `${address} ${port}`
-      const isLocal = endpoint.nodeName === wanted.nodeName
-      const next = { target: { address, port, isLocal }, ...stateOf(endpoint) }
-      // Of one that is in two slices the entry counts that is not ending.
-      if (found.get(key)?.isReady !== true) found.set(key, next)
-    }
-  }
-  const usable = [...found.values()].toSorted((a, b) => (a.target.address < b.target.address ? -1 : 1))
-  return { all: choose(usable), local: choose(usable.filter(({ target }) => target.isLocal)) }
-}
-
-function stateOf({ conditions = {} }: Endpoint): Pick<Found, 'isReady' | 'isDraining'> {
-  const { ready = true, serving = ready, terminating = false } = conditions
-  return { isReady: ready, isDraining: serving && terminating }
-}
-
-/** The ready ones; while there are none, those that end and still answer. */
-function choose(found: readonly Found[]): readonly Target[] {
-  const ready = found.filter(({ isReady }) => isReady)
-  return (ready.length > 0 ? ready : found.filter(({ isDraining }) => isDraining)).map(({ target }) => target)
 }

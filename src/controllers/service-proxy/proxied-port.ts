@@ -1,14 +1,4 @@
-import type { IpNumber } from '../../model/text/ip-number.ts'
-
-export type Family = IpNumber['family']
-
-/** Where a connection can be sent. */
-export interface Target {
-  readonly address: string
-  readonly port: number
-  /** Whether it runs on this node. */
-  readonly isLocal: boolean
-}
+import type { Family, Target } from '../endpoints/compute-targets.ts'
 
 /** One port of a service in one family, with all that decides where its connections go. */
 export interface ProxiedPort {

@@ -20,7 +20,7 @@ export function toStatefulPod(set: Live<StatefulSet>, reference: OwnerReference,
   const { ordinal, revision, template } = identity
   const name = `${set.metadata.name}-${ordinal}`
   const pod = toPod(set.metadata.name, reference, template)
-  const { generateName: _, ...metadata } = pod.metadata ?? {}
+  const { metadata } = pod
   const claims = (set.spec.volumeClaimTemplates ?? []).map((claim) => {
     const volume = claim.metadata?.name ?? ''
     return { name: volume, persistentVolumeClaim: { claimName: claimName(set, volume, ordinal) } }
@@ -32,7 +32,7 @@ export function toStatefulPod(set: Live<StatefulSet>, reference: OwnerReference,
       ...metadata,
       name,
       labels: {
-        ...metadata.labels,
+        ...metadata?.labels,
         'statefulset.kubernetes.io/pod-name': name,
         'apps.kubernetes.io/pod-index': String(ordinal),
         [REVISION_LABEL]: revision,

@@ -197,13 +197,20 @@ async function fixClaims(
     if (ordinal === undefined) continue
     const isWaiting = pod.status?.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined
     if (isWaiting) await ensureClaims(sets, set, ordinal, signal)
+    const isSurplus = !isInRange(set, ordinal)
+    let isChanged = false
     for (const { metadata } of toClaims(set, ordinal)) {
       const claim = sets.claims.known.get(set.metadata.namespace, metadata.name)
-      if (claim !== undefined) await fixClaim(sets, set, { claim, pod, isSurplus: !isInRange(set, ordinal) }, signal)
+      if (claim !== undefined && (await fixClaim(sets, set, { claim, pod, isSurplus }, signal))) isChanged = true
+    }
+    if (isChanged && !isSurplus && !isWaiting) {
+      const message = `Update Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`
+      sets.record(set, 'Normal', 'SuccessfulUpdate', message)
     }
   }
 }
 
+/** Whether the claim has other owners now. */
 async function fixClaim(
   { claims, statefulSets, record }: Sets,
   set: Live<StatefulSet>,
@@ -213,7 +220,7 @@ async function fixClaim(
     isSurplus,
   }: { readonly claim: Live<PersistentVolumeClaim>; readonly pod: Live<Pod>; readonly isSurplus: boolean },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const isOurs = ({ uid, kind, name }: OwnerReference) =>
     uid === set.metadata.uid || (kind === 'Pod' && name === pod.metadata.name)
   const owner = computeClaimOwner(set, isSurplus)
@@ -229,10 +236,12 @@ async function fixClaim(
   ) {
     const message = `PersistentVolumeClaim ${claim.metadata.name} has a conflicting OwnerReference that acts as a managing controller, the retention policy is ignored for this claim`
     record(set, 'Warning', 'ConflictingController', message)
-    return
+    return false
   }
   const ownerReferences = computeClaimOwners(claim, wanted, isOurs)
-  if (ownerReferences !== undefined) await claims.patch(claim, { metadata: { ownerReferences } }, signal)
+  if (ownerReferences === undefined) return false
+  await claims.patch(claim, { metadata: { ownerReferences } }, signal)
+  return true
 }
 
 function isPodOf(set: Live<StatefulSet>, { metadata }: Live<Pod>): boolean {

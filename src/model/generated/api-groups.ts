@@ -559,6 +559,96 @@ export interface PodDisruptionBudgetStatus {
   readonly observedGeneration?: core.Int64 | undefined
 }
 
+export interface Ingress {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: IngressSpec | undefined
+  readonly status?: IngressStatus | undefined
+}
+
+export interface IngressSpec {
+  readonly defaultBackend?: IngressBackend | undefined
+  readonly ingressClassName?: string | undefined
+  readonly rules?: readonly IngressRule[] | undefined
+  readonly tls?: readonly IngressTLS[] | undefined
+}
+
+export interface IngressBackend {
+  readonly resource?: core.TypedLocalObjectReference | undefined
+  readonly service?: IngressServiceBackend | undefined
+}
+
+export interface IngressServiceBackend {
+  readonly name: string
+  readonly port?: ServiceBackendPort | undefined
+}
+
+export interface ServiceBackendPort {
+  readonly name?: string | undefined
+  readonly number?: number | undefined
+}
+
+export interface IngressRule {
+  readonly host?: string | undefined
+  readonly http?: HTTPIngressRuleValue | undefined
+}
+
+export interface HTTPIngressRuleValue {
+  readonly paths: readonly HTTPIngressPath[]
+}
+
+export interface HTTPIngressPath {
+  readonly backend: IngressBackend
+  readonly path?: string | undefined
+  readonly pathType: string
+}
+
+export interface IngressTLS {
+  readonly hosts?: readonly string[] | undefined
+  readonly secretName?: string | undefined
+}
+
+export interface IngressStatus {
+  readonly loadBalancer?: IngressLoadBalancerStatus | undefined
+}
+
+export interface IngressLoadBalancerStatus {
+  readonly ingress?: readonly IngressLoadBalancerIngress[] | undefined
+}
+
+export interface IngressLoadBalancerIngress {
+  readonly hostname?: string | undefined
+  readonly ip?: string | undefined
+  readonly ports?: readonly IngressPortStatus[] | undefined
+}
+
+export interface IngressPortStatus {
+  readonly error?: string | undefined
+  readonly port: number
+  readonly protocol: string
+}
+
+export interface IngressClass {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec?: IngressClassSpec | undefined
+}
+
+export interface IngressClassSpec {
+  readonly controller?: string | undefined
+  readonly parameters?: IngressClassParametersReference | undefined
+}
+
+export interface IngressClassParametersReference {
+  readonly apiGroup?: string | undefined
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string | undefined
+  readonly scope?: string | undefined
+}
+
 export interface NetworkPolicy {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
@@ -1477,6 +1567,29 @@ export interface ClusterTrustBundleSpec {
   readonly trustBundle: string
 }
 
+export interface AutoscalingV1HorizontalPodAutoscaler {
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+  readonly metadata?: core.ObjectMeta | undefined
+  readonly spec: AutoscalingV1HorizontalPodAutoscalerSpec
+  readonly status?: AutoscalingV1HorizontalPodAutoscalerStatus | undefined
+}
+
+export interface AutoscalingV1HorizontalPodAutoscalerSpec {
+  readonly maxReplicas: number
+  readonly minReplicas?: number | undefined
+  readonly scaleTargetRef: CrossVersionObjectReference
+  readonly targetCPUUtilizationPercentage?: number | undefined
+}
+
+export interface AutoscalingV1HorizontalPodAutoscalerStatus {
+  readonly currentCPUUtilizationPercentage?: number | undefined
+  readonly currentReplicas: number
+  readonly desiredReplicas: number
+  readonly lastScaleTime?: string | undefined
+  readonly observedGeneration?: core.Int64 | undefined
+}
+
 /** Every type by the name of its schema. */
 export interface ApiTypes {
   readonly Namespace: core.Namespace
@@ -1761,6 +1874,22 @@ export interface ApiTypes {
   readonly PodDisruptionBudget: PodDisruptionBudget
   readonly PodDisruptionBudgetSpec: PodDisruptionBudgetSpec
   readonly PodDisruptionBudgetStatus: PodDisruptionBudgetStatus
+  readonly Ingress: Ingress
+  readonly IngressSpec: IngressSpec
+  readonly IngressBackend: IngressBackend
+  readonly IngressServiceBackend: IngressServiceBackend
+  readonly ServiceBackendPort: ServiceBackendPort
+  readonly IngressRule: IngressRule
+  readonly HTTPIngressRuleValue: HTTPIngressRuleValue
+  readonly HTTPIngressPath: HTTPIngressPath
+  readonly IngressTLS: IngressTLS
+  readonly IngressStatus: IngressStatus
+  readonly IngressLoadBalancerStatus: IngressLoadBalancerStatus
+  readonly IngressLoadBalancerIngress: IngressLoadBalancerIngress
+  readonly IngressPortStatus: IngressPortStatus
+  readonly IngressClass: IngressClass
+  readonly IngressClassSpec: IngressClassSpec
+  readonly IngressClassParametersReference: IngressClassParametersReference
   readonly NetworkPolicy: NetworkPolicy
   readonly NetworkPolicySpec: NetworkPolicySpec
   readonly NetworkPolicyEgressRule: NetworkPolicyEgressRule
@@ -1889,4 +2018,7 @@ export interface ApiTypes {
   readonly PriorityClass: PriorityClass
   readonly ClusterTrustBundle: ClusterTrustBundle
   readonly ClusterTrustBundleSpec: ClusterTrustBundleSpec
+  readonly 'autoscaling.v1.HorizontalPodAutoscaler': AutoscalingV1HorizontalPodAutoscaler
+  readonly 'autoscaling.v1.HorizontalPodAutoscalerSpec': AutoscalingV1HorizontalPodAutoscalerSpec
+  readonly 'autoscaling.v1.HorizontalPodAutoscalerStatus': AutoscalingV1HorizontalPodAutoscalerStatus
 }

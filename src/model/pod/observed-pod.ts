@@ -102,3 +102,10 @@ export function newestInstance(observed: ObservedPod, name: string): ObservedCon
 export function hasRunningParts(observed: ObservedPod): boolean {
   return observed.containers.some(({ state }) => state === 'running') || observed.sandboxes.some(({ ready }) => ready)
 }
+
+/** Ready sandboxes behind a newer ready one, and without a container: made by a call that seemed to have failed. */
+export function surplusSandboxes({ sandboxes, containers }: ObservedPod): readonly ObservedSandbox[] {
+  const [latest, ...older] = sandboxes
+  if (latest?.ready !== true) return []
+  return older.filter(({ id, ready }) => ready && containers.every(({ sandboxId }) => sandboxId !== id))
+}

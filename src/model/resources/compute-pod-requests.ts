@@ -10,13 +10,13 @@ export type ResourceAmounts = ReadonlyMap<string, Quantity>
 type Side = 'requests' | 'limits'
 
 /** What a pod asks for: the most that can be in use at one time, or what the pod itself says; then its overhead. */
-export function computePodRequests(pod: Pod, options: { readonly overhead: boolean }): ResourceAmounts {
+export function computePodRequests(pod: Pick<Pod, 'spec'>, options: { readonly overhead: boolean }): ResourceAmounts {
   const total = podTotal(pod, 'requests')
   return options.overhead ? add(total, parseAmounts(pod.spec.overhead)) : total
 }
 
 /** What a pod may use at most; overhead widens only the limits that are there. */
-export function computePodLimits(pod: Pod, options: { readonly overhead: boolean }): ResourceAmounts {
+export function computePodLimits(pod: Pick<Pod, 'spec'>, options: { readonly overhead: boolean }): ResourceAmounts {
   const total = podTotal(pod, 'limits')
   if (!options.overhead) return total
   const limited = [...parseAmounts(pod.spec.overhead)].filter(([name]) => (total.get(name)?.nanos ?? 0n) > 0n)
@@ -28,13 +28,13 @@ export function parseAmounts(texts: Readonly<Record<string, string>> | undefined
   return new Map(Object.entries(texts ?? {}).map(([name, text]) => [name, parseQuantity(text)]))
 }
 
-function podTotal(pod: Pod, side: Side): ResourceAmounts {
+function podTotal(pod: Pick<Pod, 'spec'>, side: Side): ResourceAmounts {
   const podLevel = [...parseAmounts(pod.spec.resources?.[side])].filter(([name]) => countsForWholePods(name))
   return new Map([...containersTotal(pod, side), ...podLevel])
 }
 
 /** Sidecars run beside everything that starts after them; an init container runs with the sidecars before it alone. */
-function containersTotal(pod: Pod, side: Side): ResourceAmounts {
+function containersTotal(pod: Pick<Pod, 'spec'>, side: Side): ResourceAmounts {
   let together = sum(pod.spec.containers.map(({ resources }) => amountsOf(resources, side)))
   let sidecars: ResourceAmounts = new Map()
   let peak: ResourceAmounts = new Map()

@@ -1,5 +1,6 @@
 import type { StorageClass } from '../generated/api-groups.ts'
 import type { PersistentVolumeClaim } from '../generated/core-v1.ts'
+import { newestOf } from '../text/newest-of.ts'
 
 /** The node that a claim's volume is to be made on, written by the scheduler. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node'
@@ -32,12 +33,7 @@ export function isDefaultClass({ metadata }: StorageClass): boolean {
 
 /** The class of claims that name none: of several the newest. */
 export function findDefaultClass(classes: readonly StorageClass[]): string | undefined {
-  const [newest] = classes.filter(isDefaultClass).toSorted((a, b) => {
-    const [from, to] = [a.metadata?.creationTimestamp ?? '', b.metadata?.creationTimestamp ?? '']
-    if (from !== to) return from < to ? 1 : -1
-    return (a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1
-  })
-  return newest?.metadata?.name
+  return newestOf(classes.filter(isDefaultClass))?.metadata?.name
 }
 
 /** Whether a claim of a class gets its volume only when a pod needs it. */

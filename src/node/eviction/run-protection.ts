@@ -14,8 +14,8 @@ import { runOomWatch } from './oom/run-oom-watch.ts'
 import { parseThresholds } from './parse-thresholds.ts'
 import { runEviction } from './run-eviction.ts'
 import type { EvictionDeps } from './run-eviction.ts'
-import { createCgroupReader } from '../../system/cgroups/cgroup-reader.ts'
-import { openKernelLog } from '../../system/machine/kernel-log.ts'
+import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
+import type { KernelLog } from '../../system/machine/kernel-log.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { ImageCollector } from '../../pods/images/collection/image-collector.ts'
 import { qosCgroupPaths } from '../../model/resources/cgroup-names.ts'
@@ -30,6 +30,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 export interface ProtectionDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
+  readonly host: { cgroupReader(): CgroupReader; openKernelLog(): KernelLog }
   readonly runtime: { readonly observer: Pick<Observer, 'uids' | 'get'>; readonly cgroups: CgroupLayout }
   readonly registry: Pick<PodRegistry, 'activePods' | 'evict' | 'dropRemains' | 'view'>
   readonly collector: Pick<ImageCollector, 'collectUnused'>
@@ -50,7 +51,7 @@ export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): 
   const { nodeEvents } = membership
   const oom = {
     ...deps,
-    openLog: openKernelLog,
+    openLog: () => deps.host.openKernelLog(),
     isExpectedToFail: settings.gates.enabled('KubeletInUserNamespace') && machine.inUserNamespace,
     onKill: (kill: OomKill) => reportVictim(deps, kill),
     nodeEvents,
@@ -86,8 +87,8 @@ function toEvictionDeps(deps: ProtectionDeps): EvictionDeps {
 }
 
 /** Node.js cannot wait for the kernel's notification, so memory is polled (docs/decisions/0014-eviction-notification.md). */
-function createMemoryReader({ machine, runtime }: ProtectionDeps): () => Observations {
-  const reader = createCgroupReader(machine.cgroupVersion)
+function createMemoryReader({ machine, host, runtime }: ProtectionDeps): () => Observations {
+  const reader = host.cgroupReader()
   const read = reader.version === 2 ? readCgroupV2 : readCgroupV1
   const memoryOf = (path: string) => read(reader, path, { details: false, pressure: false }).memory
   const [pods] = runtime.cgroups.perQos ? qosCgroupPaths(runtime.cgroups) : []

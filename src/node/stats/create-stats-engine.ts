@@ -2,9 +2,9 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
 import type { CriClient } from '../../protocols/cri/cri-client.ts'
-import { createCgroupReader } from '../../system/cgroups/cgroup-reader.ts'
+import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
-import { statsFiles } from '../../system/directories/stats-files.ts'
+import type { StatsFiles } from '../../system/directories/stats-files.ts'
 import { parseCgroupOfProcess } from './sampling/parse-cgroup-of-process.ts'
 import { RuntimeStats } from './runtime/runtime-stats.ts'
 import type { MeasuredVolume, StatsDeps } from './stats-deps.ts'
@@ -14,6 +14,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 export interface CreateStatsDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
+  readonly host: { readonly statsFiles: StatsFiles; cgroupReader(): CgroupReader }
   readonly runtime: {
     readonly calls: CriClient
     readonly observer: StatsDeps['observed']
@@ -31,22 +32,22 @@ const LEAST_INTERVAL_MS = 1000
 
 /** What the node and its pods use. */
 export function createStatsEngine(deps: CreateStatsDeps, signal: AbortSignal): StatsEngine {
-  const { settings, machine, runtime } = deps
+  const { settings, host, runtime } = deps
   const { config, flags, gates } = settings
   return new StatsEngine(
     {
       ...deps,
       observed: runtime.observer,
       calls: runtime.calls,
-      cgroups: createCgroupReader(machine.cgroupVersion),
+      cgroups: host.cgroupReader(),
       layout: runtime.cgroups,
-      files: statsFiles,
+      files: host.statsFiles,
       ...(!gates.enabled('KubeletSeparateDiskGC') && { onSplitDisk: createSplitDiskReport(deps.log) }),
       ...(gates.enabled('PodAndContainerStatsFromCRI') && {
         runtimeStats: new RuntimeStats({ calls: runtime.calls, log: deps.log }),
       }),
       pressure: gates.enabled('KubeletPSI'),
-      systemCgroups: findSystemCgroups(settings),
+      systemCgroups: findSystemCgroups(settings, host.statsFiles),
       podLogsDirectory: config.podLogsDir,
       intervalMs: Math.max(LEAST_INTERVAL_MS, flags.housekeepingInterval),
     },
@@ -63,8 +64,8 @@ function createSplitDiskReport(log: Logger): () => void {
 }
 
 /** The agent's own is where it really is, whatever is configured. The root belongs to no program. */
-function findSystemCgroups({ config, flags }: Settings): Readonly<Record<string, string>> {
-  const own = parseCgroupOfProcess(statsFiles.kernelFile('/proc/self/cgroup'))
+function findSystemCgroups({ config, flags }: Settings, files: StatsFiles): Readonly<Record<string, string>> {
+  const own = parseCgroupOfProcess(files.kernelFile('/proc/self/cgroup'))
   const all = { kubelet: own, runtime: flags.runtimeCgroups, misc: config.systemCgroups }
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, path]) =>

@@ -11,6 +11,7 @@ import { DescriptorBudget } from './sampling/read-processes.ts'
 import { RuntimePids } from './sampling/runtime-pids.ts'
 import type { StatsDeps } from './stats-deps.ts'
 import type { PodUsage, StatsPart, StatsSnapshot } from './stats-snapshot.ts'
+import { UsageHistory } from './usage-history.ts'
 
 interface LastSnapshot {
   readonly at: number
@@ -33,6 +34,8 @@ const INTEREST_LASTS_MS = 60_000
  * cost does not depend on the number of requests. A part without recent requests is not measured.
  */
 export class StatsEngine {
+  /** What the snapshots of the last hour said. */
+  readonly history = new UsageHistory()
   readonly #deps: StatsDeps
   readonly #finder: CgroupFinder
   readonly #sampler: CgroupSampler
@@ -140,6 +143,7 @@ export class StatsEngine {
     const snapshot = { time: clock.now(), parts, node, pods: stats, runtimeFamilies }
     const containers = new Set(pods.flatMap(listMeasured).map(({ id }) => id))
     this.#last = { at, snapshot, containers }
+    if (parts.has('usage')) this.history.add(snapshot)
     return snapshot
   }
 

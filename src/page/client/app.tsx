@@ -1,13 +1,15 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../messages/page-message.ts'
 import { errorText } from './error-text.ts'
+import { formatZone } from './format.ts'
 import { useLive } from './hooks.ts'
 import { Link } from './link.tsx'
 import { Live } from './live.ts'
 import type { LiveState } from './live.ts'
-import { usePlace } from './navigation.ts'
-import { NodeScreen } from './node-screen.tsx'
-import { PodScreen } from './pod-screen.tsx'
+import { STORAGE_PATH, usePlace } from './navigation.ts'
+import { NodeScreen } from './node/node-screen.tsx'
+import { PodScreen } from './pod/pod-screen.tsx'
+import { StorageScreen } from './storage-screen.tsx'
 import { closeSession, openSession, SignedOutError } from './session.ts'
 
 const live = new Live()
@@ -36,6 +38,7 @@ function Shell({ session }: { readonly session: SessionView }) {
   useEffect(() => {
     document.title = place.screen === 'pod' ? `${place.name} · ${session.nodeName}` : `${session.nodeName} · Deckhand`
   }, [place, session])
+  useNewScreen(place.screen === 'pod' ? `${place.namespace}/${place.name}` : place.screen)
   if (state.connection === 'signed out') return <SignedOut />
   return (
     <>
@@ -46,6 +49,14 @@ function Shell({ session }: { readonly session: SessionView }) {
         <Link to="/" class="brand">
           <Anchor /> {session.nodeName}
         </Link>
+        <nav class="screens" aria-label="Screens">
+          <Link to="/" isCurrent={place.screen === 'node'}>
+            Node
+          </Link>
+          <Link to={STORAGE_PATH} isCurrent={place.screen === 'storage'}>
+            Images and storage
+          </Link>
+        </nav>
         <ConnectionState state={state} />
         <span class="user">
           {session.user}
@@ -57,12 +68,27 @@ function Shell({ session }: { readonly session: SessionView }) {
       </header>
       <Problems state={state} />
       <main id="main" tabIndex={-1}>
-        {place.screen === 'node' && <NodeScreen state={state} />}
+        {place.screen === 'node' && <NodeScreen state={state} session={session} />}
+        {place.screen === 'storage' && <StorageScreen state={state} />}
         {place.screen === 'pod' && <PodScreen key={`${place.namespace}/${place.name}`} state={state} {...place} />}
         {place.screen === 'unknown' && <Notice title="There is no such page" text={location.pathname} />}
       </main>
+      <footer class="foot">
+        Times are those of {formatZone()}. Deckhand {session.version}
+      </footer>
     </>
   )
+}
+
+/** Another screen begins at its top, and that is where the keyboard and screen readers go on. */
+function useNewScreen(screen: string): void {
+  const before = useRef(screen)
+  useEffect(() => {
+    if (before.current === screen) return
+    before.current = screen
+    document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }, [screen])
 }
 
 function Anchor() {
@@ -86,7 +112,9 @@ function ConnectionState({ state }: { readonly state: LiveState }) {
 /** What the server cannot read at the moment; the rest goes on. */
 function Problems({ state }: { readonly state: LiveState }) {
   const { api, agent } = state.problems
-  if (state.connection !== 'open' || (api === undefined && agent === undefined)) return null
+  const { missing } = state.problems
+  if (state.connection !== 'open') return null
+  if (api === undefined && agent === undefined) return missing === undefined ? null : <p class="missing">{missing}</p>
   return (
     <div class="problems" role="alert">
       {api !== undefined && <p>The Kubernetes API: {api}</p>}
@@ -98,7 +126,8 @@ function Problems({ state }: { readonly state: LiveState }) {
 function SignedOut() {
   return (
     <Notice title="You are not signed in">
-      Run <code>deckhand page</code> on the node and open the link that it prints. A link works once.
+      Run <code>deckhand page</code>, on the node or with its kubeconfig file as before, and open the link that it
+      prints. A link works once.
     </Notice>
   )
 }

@@ -50,6 +50,14 @@ export function formatMoment(time: string | number): string {
   return Number.isNaN(date.getTime()) ? '' : date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 }
 
+/** The zone of all times: "Europe/Berlin (GMT+1)". */
+export function formatZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' }).formatToParts(new Date())
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  return offset === '' || offset === timeZone ? timeZone : `${timeZone} (${offset})`
+}
+
 // Colours and cursor movements of terminals: they mean nothing here.
 // oxlint-disable-next-line no-control-regex
 const ESCAPES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[@-Z\\-_])/g

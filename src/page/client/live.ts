@@ -5,6 +5,7 @@ import type {
   PageMessage,
   PodRow,
   PodUse,
+  ProblemSource,
   RefusedFile,
 } from '../messages/page-message.ts'
 import { readLines } from './read-lines.ts'
@@ -15,7 +16,8 @@ type Connection = 'connecting' | 'open' | 'lost' | 'signed out'
 /** All that the page shows. A change makes a new one. */
 export interface LiveState {
   readonly connection: Connection
-  /** When the next try is made, while the connection is lost. */
+  /** How often the connection was made: what is read beside it is read again after each time. */
+  readonly opens: number
   readonly node: NodeView | null | undefined
   readonly pods: ReadonlyMap<string, PodRow> | undefined
   /** The newest first. */
@@ -24,11 +26,12 @@ export interface LiveState {
   readonly uses: ReadonlyMap<string, readonly PodUse[]>
   readonly sentences: ReadonlyMap<string, string>
   readonly refused: readonly RefusedFile[]
-  readonly problems: Readonly<Partial<Record<'api' | 'agent', string>>>
+  readonly problems: Readonly<Partial<Record<ProblemSource, string>>>
 }
 
 const EMPTY: LiveState = {
   connection: 'connecting',
+  opens: 0,
   node: undefined,
   pods: undefined,
   events: [],
@@ -157,7 +160,7 @@ export class Live {
         onOpen()
         // What was known before may be wrong by now; it is replaced as soon as there is something in its place.
         const before: LiveState = isFirst
-          ? { ...this.#state, connection: 'open', sentences: new Map(), problems: {} }
+          ? { ...this.#state, connection: 'open', opens: this.#state.opens + 1, sentences: new Map(), problems: {} }
           : this.#state
         isFirst = false
         this.#set(lines.map((line) => JSON.parse(line) as PageMessage).reduce(applyMessage, before))

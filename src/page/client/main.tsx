@@ -1,4 +1,5 @@
 /** The program of the page. */
+import '@xterm/xterm/css/xterm.css'
 import 'uplot/dist/uPlot.min.css'
 import './style.css'
 import { render } from 'preact'

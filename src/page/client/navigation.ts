@@ -3,14 +3,18 @@ import { useEffect, useState } from 'preact/hooks'
 /** What the address asks for. */
 export type Place =
   | { readonly screen: 'node' }
+  | { readonly screen: 'storage' }
   | { readonly screen: 'pod'; readonly namespace: string; readonly name: string; readonly part: PodPart }
   | { readonly screen: 'unknown' }
 
-export const POD_PARTS = ['overview', 'logs', 'yaml'] as const
+export const STORAGE_PATH = '/storage'
+
+export const POD_PARTS = ['overview', 'logs', 'terminal', 'yaml'] as const
 export type PodPart = (typeof POD_PARTS)[number]
 
 function parsePlace(path: string): Place {
   if (path === '/') return { screen: 'node' }
+  if (path === STORAGE_PATH) return { screen: 'storage' }
   const [, first, namespace = '', name = '', last = 'overview', ...rest] = path.split('/').map(decode)
   const part = POD_PARTS.find((each) => each === last)
   if (first !== 'pods' || namespace === '' || name === '' || part === undefined || rest.length > 0)

@@ -1,16 +1,21 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { NodeSample } from '../messages/page-message.ts'
 
-type Measure = Exclude<keyof NodeSample, 'at'>
+/** One line of a plot: what it shows of a sample. */
+interface PlotLine<S> {
+  readonly of: (sample: S) => number | null | undefined
+  readonly name: string
+  /** What the others are compared with. */
+  readonly isBound?: boolean
+}
 
-interface PlotProps {
+interface PlotProps<S> {
   readonly title: string
   /** What it is now, in words. */
   readonly value: string
-  readonly samples: readonly NodeSample[]
+  readonly samples: readonly S[]
   /** Several have a legend, with what each is now. */
-  readonly lines: readonly { readonly of: Measure; readonly name: string }[]
+  readonly lines: readonly PlotLine<S>[]
   readonly most: number | undefined
   readonly format: (value: number) => string
   /** Bytes, which are counted in powers of two. */
@@ -19,19 +24,23 @@ interface PlotProps {
 
 const HEIGHT = 110
 const HOUR_S = 3600
+/** Below ten millicores the labels would be the same. */
+const LEAST_RANGE = 0.01
 const COLOURS = ['--line-1', '--line-2', '--line-3']
 
-/** One measure of the node over the last hour. The picture repeats what the words beside it say. */
-export function Plot({ title, value, samples, lines, most, format, isBinary = false }: PlotProps) {
+/** One measure over the last hour. The picture repeats what the words beside it say. */
+export function Plot<S extends { readonly at: number }>(props: PlotProps<S>) {
+  const { title, value, samples, lines, most, format, isBinary = false } = props
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>()
-  const now = (of: Measure) => {
-    const last = samples.at(-1)?.[of]
-    return last === undefined ? '–' : format(last)
+  const now = (of: PlotLine<S>['of']) => {
+    const last = samples.at(-1)
+    const known = last === undefined ? undefined : of(last)
+    return known === undefined || known === null ? '–' : format(known)
   }
   const columns = (): uPlot.AlignedData => [
     samples.map(({ at }) => at / 1000),
-    ...lines.map(({ of }) => samples.map((sample) => sample[of] ?? null)),
+    ...lines.map(({ of }) => samples.map((sample) => of(sample) ?? null)),
   ]
   useEffect(() => {
     const element = box.current
@@ -52,7 +61,7 @@ export function Plot({ title, value, samples, lines, most, format, isBinary = fa
       plot.current?.destroy()
       plot.current = undefined
     }
-  }, [most])
+  }, [most, lines.map(({ name }) => name).join()])
   useEffect(() => plot.current?.setData(columns()), [samples])
   return (
     <figure class="plot">
@@ -74,10 +83,10 @@ export function Plot({ title, value, samples, lines, most, format, isBinary = fa
   )
 }
 
-function toOptions(
+function toOptions<S>(
   element: HTMLElement,
-  lines: PlotProps['lines'],
-  { most, format, isBinary = false }: Pick<PlotProps, 'most' | 'format' | 'isBinary'>,
+  lines: readonly PlotLine<S>[],
+  { most, format, isBinary = false }: Pick<PlotProps<S>, 'most' | 'format' | 'isBinary'>,
 ): uPlot.Options {
   const style = getComputedStyle(element)
   const colour = (name: string) => style.getPropertyValue(name).trim()
@@ -92,7 +101,7 @@ function toOptions(
     padding: [8, 18, 0, 0],
     scales: {
       x: { range: (_, __, last) => [(last ?? Date.now() / 1000) - HOUR_S, last ?? Date.now() / 1000] },
-      y: { range: (_, __, highest) => [0, most ?? Math.max((highest ?? 0) * 1.15, 0.001)] },
+      y: { range: (_, __, highest) => [0, most ?? Math.max((highest ?? 0) * 1.15, LEAST_RANGE)] },
     },
     axes: [
       { ...axis, size: 22, space: 70, values: (_, splits) => splits.map(formatTime) },
@@ -106,12 +115,16 @@ function toOptions(
     ],
     series: [
       {},
-      ...lines.map((_, index) => ({
+      ...lines.map(({ isBound = false }, index) => ({
         stroke: colour(COLOURS[index] ?? '--line-1'),
         width: 1.5,
-        ...(lines.length === 1 && { fill: colour('--line-fill') }),
+        ...(isBound && { dash: [4, 4] }),
+        ...(index === 0 && lines.slice(1).every((line) => line.isBound) && { fill: colour('--line-fill') }),
         // A single point is no line.
-        points: { show: (self: uPlot) => self.data[0].length === 1, size: 5 },
+        points: {
+          show: (self: uPlot) => [...(self.data[index + 1] ?? [])].filter((each) => each !== null).length === 1,
+          size: 5,
+        },
       })),
     ],
   }

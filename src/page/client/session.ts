@@ -7,15 +7,50 @@ const KEY = 'deckhand-key'
 export class SignedOutError extends Error {}
 
 /** The server answered, and refused. */
-class AnswerError extends Error {}
+export class AnswerError extends Error {
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+interface AskInit extends Omit<RequestInit, 'headers'> {
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 /** A request with both halves of the session. */
-export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { 'x-deckhand-key': localStorage.getItem(KEY) ?? '' }
+export async function ask(path: string, init: AskInit = {}): Promise<Response> {
+  const headers = { ...init.headers, 'x-deckhand-key': sessionKey() }
   const response = await fetch(path, { ...init, headers, cache: 'no-store' })
-  if (response.status === 401) throw new SignedOutError()
-  if (!response.ok) throw new AnswerError(await readRefusal(response))
+  if (response.status === 401) throw new SignedOutError('you are not signed in any more')
+  if (!response.ok) throw new AnswerError(await readRefusal(response), response.status)
   return response
+}
+
+/** The half of the session that the page has; for what cannot send a header. */
+export function sessionKey(): string {
+  return localStorage.getItem(KEY) ?? ''
+}
+
+/** What is sent with a request that changes something. */
+export interface Change {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly type?:
+    | 'application/json'
+    | 'application/merge-patch+json'
+    | 'application/strategic-merge-patch+json'
+    | 'application/apply-patch+yaml'
+  /** A value for JSON, or text as it is. */
+  readonly body?: object | string
+}
+
+/** Changes something, with the user's own rights; gives the answer. */
+export async function change<T>(path: string, { method, type = 'application/json', body }: Change): Promise<T> {
+  const text = typeof body === 'object' ? JSON.stringify(body) : body
+  const init = text === undefined ? { method } : { method, body: text, headers: { 'content-type': type } }
+  return (await (await ask(path, init)).json()) as T
 }
 
 export async function askJson<T>(path: string, signal: AbortSignal): Promise<T> {

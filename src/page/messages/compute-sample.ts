@@ -1,4 +1,4 @@
-import type { NodeSample, PodUse } from './page-message.ts'
+import type { NodeSample, PodUse, VolumeUse } from './page-message.ts'
 
 interface Pressure {
   readonly some?: { readonly avg10?: number }
@@ -10,15 +10,29 @@ export interface SummaryInput {
     readonly cpu?: { readonly usageNanoCores?: number; readonly psi?: Pressure }
     readonly memory?: { readonly workingSetBytes?: number; readonly availableBytes?: number; readonly psi?: Pressure }
     readonly io?: { readonly psi?: Pressure }
-    readonly fs?: { readonly availableBytes?: number; readonly capacityBytes?: number }
+    readonly fs?: DiskInput
     readonly rlimit?: { readonly curproc?: number; readonly maxpid?: number }
+    readonly runtime?: { readonly imageFs?: DiskInput; readonly containerFs?: DiskInput }
   }
   readonly pods?: readonly {
     readonly podRef: { readonly uid: string }
     readonly cpu?: { readonly usageNanoCores?: number }
     readonly memory?: { readonly workingSetBytes?: number }
+    readonly volume?: readonly (DiskInput & {
+      readonly name: string
+      readonly pvcRef?: { readonly namespace: string; readonly name: string }
+    })[]
+    readonly 'ephemeral-storage'?: DiskInput
   }[]
 }
+
+interface DiskInput {
+  readonly availableBytes?: number
+  readonly capacityBytes?: number
+  readonly usedBytes?: number
+}
+
+type PodInput = NonNullable<SummaryInput['pods']>[number]
 
 export interface Sample {
   readonly node: NodeSample
@@ -52,6 +66,16 @@ export function computeSample({ node = {}, pods = [] }: SummaryInput, at: number
       ]),
     ),
   }
+}
+
+/** What each volume of a pod takes. */
+export function computeVolumeUses({ volume = [] }: PodInput): readonly VolumeUse[] {
+  return volume.map(({ name, usedBytes, capacityBytes, pvcRef }) => ({
+    name,
+    usedBytes,
+    capacityBytes,
+    claim: pvcRef,
+  }))
 }
 
 function toCores(nanos: number | undefined): number | undefined {

@@ -75,6 +75,25 @@ export interface NodeSample {
 /** Cores and bytes of one pod at one moment; null where it was not there or not measured. */
 export type PodUse = readonly [cpu: number | null, memory: number | null]
 
+/** What one pod used in the last hour, and what it takes of the disk now. */
+export interface UsageView {
+  /** Milliseconds since the epoch; the next two have an entry for each. */
+  readonly times: readonly number[]
+  readonly cpu: readonly (number | null)[]
+  readonly memory: readonly (number | null)[]
+  readonly volumes: readonly VolumeUse[]
+  /** Layers of containers, logs and volumes that go with the pod. */
+  readonly ephemeralBytes?: number | undefined
+}
+
+/** What a volume takes, as far as it is measured. */
+export interface VolumeUse {
+  readonly name: string
+  readonly usedBytes?: number | undefined
+  readonly capacityBytes?: number | undefined
+  readonly claim?: { readonly namespace: string; readonly name: string } | undefined
+}
+
 /** A file of the user that is not used as it is. */
 export interface RefusedFile {
   readonly file: string
@@ -83,6 +102,9 @@ export interface RefusedFile {
   readonly reason: string
   readonly hasLastGood?: boolean | undefined
 }
+
+/** Who does not answer; or what there is not, as long as the page is served, which is no fault. */
+export type ProblemSource = 'api' | 'agent' | 'missing'
 
 /** What the page gets over its one stream, a line of JSON each. */
 export type PageMessage =
@@ -101,9 +123,19 @@ export type PageMessage =
   | { readonly kind: 'why'; readonly sentences: Readonly<Record<string, string | null>> }
   | { readonly kind: 'refused'; readonly files: readonly RefusedFile[] }
   /** What the server cannot read at the moment; null: it can again. */
-  | { readonly kind: 'problem'; readonly source: 'api' | 'agent'; readonly text: string | null }
+  | { readonly kind: 'problem'; readonly source: ProblemSource; readonly text: string | null }
   /** The connection is there. */
   | { readonly kind: 'alive' }
+
+/** Something that a user may do or not; empty is what does not matter. */
+export interface AccessQuestion {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
 
 /** Who looks at the page. */
 export interface SessionView {
@@ -111,4 +143,6 @@ export interface SessionView {
   readonly isReader: boolean
   readonly nodeName: string
   readonly version: string
+  /** Whether images can be pulled from here, by those who may. */
+  readonly canPull: boolean
 }

@@ -11,8 +11,17 @@ import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch
 import { computeEventRow } from '../messages/compute-event-row.ts'
 import { computeNodeView } from '../messages/compute-node-view.ts'
 import { computeAgentUid, computePodRow } from '../messages/compute-pod-row.ts'
-import { computeSample } from '../messages/compute-sample.ts'
-import type { EventRow, NodeView, PageMessage, PodRow, RefusedFile } from '../messages/page-message.ts'
+import { computeSample, computeVolumeUses } from '../messages/compute-sample.ts'
+import type { SummaryInput } from '../messages/compute-sample.ts'
+import type {
+  EventRow,
+  NodeView,
+  PageMessage,
+  PodRow,
+  ProblemSource,
+  RefusedFile,
+  UsageView,
+} from '../messages/page-message.ts'
 import type { PageAgent } from './page-agent.ts'
 import { StatsHistory } from './stats-history.ts'
 
@@ -20,6 +29,8 @@ export interface FeedDeps {
   readonly client: KubeClient
   readonly agent: PageAgent
   readonly nodeName: string
+  /** Whether pods of other nodes are left out. */
+  readonly isOneOfMany: boolean
   /** Ends everything. */
   readonly stop: AbortSignal
   readonly clock: Clock
@@ -51,7 +62,8 @@ export class LiveFeed {
   #node: NodeView | null | undefined
   #sentences = new Map<string, string>()
   #refused: readonly RefusedFile[] = []
-  readonly #problems = new Map<'api' | 'agent', string>()
+  #summary: SummaryInput | undefined
+  readonly #problems = new Map<ProblemSource, string>()
 
   constructor(deps: FeedDeps) {
     this.#deps = deps
@@ -60,6 +72,18 @@ export class LiveFeed {
   /** How many pages are open. */
   get readers(): number {
     return this.#subscribers.size
+  }
+
+  /** What the node and its pods used when it was last measured; undefined before that. */
+  get summary(): SummaryInput | undefined {
+    return this.#summary
+  }
+
+  /** What one pod used in the last hour, and what it takes of the disk. */
+  usageOf(uid: string): UsageView {
+    const pod = this.#summary?.pods?.find(({ podRef }) => podRef.uid === uid)
+    const volumes = pod === undefined ? [] : computeVolumeUses(pod)
+    return { ...this.#history.ofPod(uid), volumes, ephemeralBytes: pod?.['ephemeral-storage']?.usedBytes }
   }
 
   /** Sends all there is, then every change, until the function that it gives is called. */
@@ -88,25 +112,21 @@ export class LiveFeed {
   }
 
   #start(): TaskGroup {
+    const { isOneOfMany, nodeName } = this.#deps
     const group = new TaskGroup(this.#deps.stop)
+    let hasEvents = false
     this.#follow<Pod>(group, '/api/v1/pods', {
+      ...(isOneOfMany && { query: { fieldSelector: `spec.nodeName=${nodeName}` } }),
       replace: (pods) => {
         this.#pods = new Map(pods.map((pod) => [computeAgentUid(pod), computePodRow(pod)]))
         this.#send({ kind: 'pods', rows: [...this.#pods.values()] })
+        // Which events are of this node is known by its pods.
+        if (!hasEvents) this.#followEvents(group)
+        hasEvents = true
       },
       change: ({ type, object }) => this.#changePod(type, object),
     })
-    this.#follow<Event>(group, '/api/v1/events', {
-      replace: (events) => {
-        const rows = events.map(computeEventRow).sort((a, b) => a.at.localeCompare(b.at))
-        this.#events = new Map(rows.slice(-MOST_EVENTS).map((row) => [row.uid, row]))
-        this.#send({ kind: 'events', rows: [...this.#events.values()] })
-      },
-      change: ({ type, object }) => {
-        if (type !== 'DELETED') this.#addEvent(computeEventRow(object))
-      },
-    })
-    const query = { fieldSelector: `metadata.name=${this.#deps.nodeName}` }
+    const query = { fieldSelector: `metadata.name=${nodeName}` }
     this.#follow<Node>(group, '/api/v1/nodes', {
       query,
       replace: ([node]) => this.#setNode(node),
@@ -126,7 +146,7 @@ export class LiveFeed {
   #stop(): void {
     const running = this.#running
     this.#running = undefined
-    this.#pods = this.#events = this.#node = undefined
+    this.#pods = this.#events = this.#node = this.#summary = undefined
     this.#sentences.clear()
     this.#problems.clear()
     running?.[Symbol.asyncDispose]().catch((error: unknown) => {
@@ -176,6 +196,33 @@ export class LiveFeed {
     )
   }
 
+  #followEvents(group: TaskGroup): void {
+    this.#follow<Event>(group, '/api/v1/events', {
+      replace: (events) => {
+        const rows = events
+          .filter((event) => this.#concerns(event))
+          .map(computeEventRow)
+          .sort((a, b) => a.at.localeCompare(b.at))
+        this.#events = new Map(rows.slice(-MOST_EVENTS).map((row) => [row.uid, row]))
+        this.#send({ kind: 'events', rows: [...this.#events.values()] })
+      },
+      change: ({ type, object }) => {
+        if (type !== 'DELETED' && this.#concerns(object)) this.#addEvent(computeEventRow(object))
+      },
+    })
+  }
+
+  /** Whether an event is about this node, one of its pods, or comes from it. */
+  #concerns({ involvedObject, source }: Event): boolean {
+    const { nodeName, isOneOfMany } = this.#deps
+    if (!isOneOfMany || source?.host === nodeName) return true
+    const { kind, name, namespace } = involvedObject
+    if (kind === 'Node') return name === nodeName
+    return (
+      kind === 'Pod' && (this.#pods?.values().some((pod) => pod.name === name && pod.namespace === namespace) ?? false)
+    )
+  }
+
   #changePod(type: ObjectEvent<Pod>['type'], pod: Pod): void {
     const uid = computeAgentUid(pod)
     if (type === 'DELETED') {
@@ -205,7 +252,7 @@ export class LiveFeed {
     this.#send({ kind: 'node', node: view })
   }
 
-  #setProblem(source: 'api' | 'agent', text: string | undefined): void {
+  #setProblem(source: ProblemSource, text: string | undefined): void {
     if (this.#problems.get(source) === text) return
     if (text === undefined) this.#problems.delete(source)
     else this.#problems.set(source, text)
@@ -215,9 +262,13 @@ export class LiveFeed {
   async #followAgent(signal: AbortSignal): Promise<void> {
     const { clock, agent } = this.#deps
     let nextSampleAt = 0
+    let hasHistory = false
     for (;;) {
       try {
+        if (!hasHistory) await this.#recall(signal)
+        hasHistory = true
         await this.#explain(signal)
+        this.#setProblem('missing', agent.missing)
         if (clock.monotonic() >= nextSampleAt) {
           nextSampleAt = clock.monotonic() + SAMPLE_MS
           await this.#sample(signal)
@@ -230,6 +281,16 @@ export class LiveFeed {
       await clock.sleep(LEAST_PAUSE_MS, signal)
       await this.#changed.wait({ clock, ms: Math.max(0, nextSampleAt - clock.monotonic()) }, signal)
     }
+  }
+
+  /** What the agent measured while no page was open. */
+  async #recall(signal: AbortSignal): Promise<void> {
+    const { clock, agent } = this.#deps
+    const limit = { clock, ms: AGENT_DEADLINE_MS, what: 'what was measured before' }
+    const history = await withDeadline(limit, (s) => agent.history(s), signal)
+    if (history === undefined) return
+    this.#history.prepend(history)
+    this.#send({ kind: 'history', node: this.#history.node, pods: this.#history.pods })
   }
 
   async #explain(signal: AbortSignal): Promise<void> {
@@ -260,6 +321,7 @@ export class LiveFeed {
       signal,
     )
     if (summary === undefined) return
+    this.#summary = summary
     const sample = computeSample(summary, clock.now())
     this.#history.add(sample)
     this.#send({ kind: 'sample', ...sample })

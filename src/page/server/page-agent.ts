@@ -1,13 +1,20 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { SummaryInput } from '../messages/compute-sample.ts'
+import type { AgentImage } from '../messages/compute-storage-view.ts'
 import type { RefusedFile } from '../messages/page-message.ts'
+import type { AgentHistory } from './stats-history.ts'
 
 /** What the agent of the node answers, to a caller that may ask everything. */
 export interface NodeAgent {
+  /** The right that every question needs; undefined: it depends on the question. */
+  readonly right?: 'proxy'
+  /** Undefined when it knows no such path, or nothing of what is asked for there. */
   ask(path: string, signal: AbortSignal): Promise<unknown>
   /** Files of the user that others than the agent refuse. */
   readProblems(): Promise<readonly RefusedFile[]>
+  /** Pulls an image; absent where that is not possible from here. */
+  readonly pullImage?: (image: string, signal: AbortSignal) => Promise<void>
 }
 
 interface Explained {
@@ -19,11 +26,17 @@ interface Explained {
 export interface PageAgent {
   /** What the user may not see; undefined: nothing. */
   readonly refusal: string | undefined
+  /** What this agent cannot say to anyone; undefined: nothing. */
+  readonly missing: string | undefined
   explain(
     signal: AbortSignal,
   ): Promise<{ readonly pods: readonly Explained[]; readonly refused: readonly RefusedFile[] }>
-  /** The steps of one pod, as in /why?pod=; undefined when the user may not see them. */
+  /** The steps of one pod, as in /why?pod=; undefined when the user may not see them, or there are none. */
   explainPod(pod: string, signal: AbortSignal): Promise<unknown>
+  /** What was measured before the page was opened; undefined where nothing was, or the user may not see it. */
+  history(signal: AbortSignal): Promise<AgentHistory | undefined>
+  /** Undefined where the agent does not list them, or the user may not see them. */
+  images(signal: AbortSignal): Promise<readonly AgentImage[] | undefined>
   /** Undefined when the user may not see it. */
   summarize(signal: AbortSignal): Promise<SummaryInput | undefined>
 }
@@ -46,6 +59,7 @@ export class ReviewedAgent implements PageAgent {
     readonly nodeName: string
     readonly clock: Clock
   }
+  #lacksWhy = false
   readonly #reviews = new Map<string, { readonly at: number; readonly allowed: boolean }>()
 
   constructor(deps: {
@@ -62,9 +76,17 @@ export class ReviewedAgent implements PageAgent {
     return missing.length === 0 ? undefined : `This user may not see ${missing.join(' and ')}`
   }
 
+  get missing(): string | undefined {
+    return this.#lacksWhy
+      ? 'The kubelet of this node is not Deckhand: it does not say why pods are as they are, nor their steps and what probes answered, nor which files it refused; plots begin when the page is opened.'
+      : undefined
+  }
+
   async explain(signal: AbortSignal): ReturnType<PageAgent['explain']> {
     if (!(await this.#may('pods', signal))) return { pods: [], refused: [] }
-    const { pods = [], manifests = [] } = (await this.#deps.agent.ask('/why?steps=false', signal)) as {
+    const answer = await this.#deps.agent.ask('/why?steps=false', signal)
+    this.#lacksWhy = answer === undefined
+    const { pods = [], manifests = [] } = (answer ?? {}) as {
       readonly pods?: readonly Explained[]
       readonly manifests?: readonly RefusedFile[]
     }
@@ -76,13 +98,27 @@ export class ReviewedAgent implements PageAgent {
     return await this.#deps.agent.ask(`/why?pod=${encodeURIComponent(pod)}`, signal)
   }
 
+  async history(signal: AbortSignal): Promise<AgentHistory | undefined> {
+    if (!(await this.#may('stats', signal))) return undefined
+    return (await this.#deps.agent.ask('/stats/history', signal)) as AgentHistory | undefined
+  }
+
+  async images(signal: AbortSignal): Promise<readonly AgentImage[] | undefined> {
+    if (!(await this.#may('pods', signal))) return undefined
+    const answer = (await this.#deps.agent.ask('/why/images', signal)) as
+      | { readonly images?: readonly AgentImage[] }
+      | undefined
+    return answer?.images
+  }
+
   async summarize(signal: AbortSignal): Promise<SummaryInput | undefined> {
     if (!(await this.#may('stats', signal))) return undefined
     return (await this.#deps.agent.ask('/stats/summary', signal)) as SummaryInput
   }
 
-  async #may(subresource: string, signal: AbortSignal): Promise<boolean> {
-    const { client, clock, nodeName: name } = this.#deps
+  async #may(part: 'pods' | 'stats', signal: AbortSignal): Promise<boolean> {
+    const { client, agent, clock, nodeName: name } = this.#deps
+    const subresource = agent.right ?? part
     const known = this.#reviews.get(subresource)
     if (known !== undefined && clock.monotonic() - known.at < REVIEW_LASTS_MS) return known.allowed
     const body = {

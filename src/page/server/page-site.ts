@@ -2,9 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../../base/async/clock.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { Transport } from '../../protocols/kube-api/transport/transport.ts'
+import type { UpgradeTransport } from '../../protocols/kube-api/transport/transport.ts'
+import { answerUpgrade } from '../../protocols/streams/upgrade/answer-upgrade.ts'
+import { UpgradeError } from '../../protocols/streams/upgrade/pass-upgrade.ts'
+import type { StorageView } from '../messages/compute-storage-view.ts'
 import type { SessionView } from '../messages/page-message.ts'
+import { AccessReviews } from './access-reviews.ts'
 import { findRequestFault } from './find-request-fault.ts'
 import { LinkTokens } from './link-tokens.ts'
 import type { PageIdentity } from './link-tokens.ts'
@@ -14,9 +19,14 @@ import type { NodeAgent } from './page-agent.ts'
 import { loadPageAssets, sendAsset } from './page-assets.ts'
 import type { PageAssets } from './page-assets.ts'
 import { DATA_HEADERS } from './page-headers.ts'
+import { parseAccessQuestions, parsePullRequest } from './parse-page-request.ts'
 import { passApiRequest } from './pass-api-request.ts'
+import { readRequestBody } from './read-request-body.ts'
+import { readStorage } from './read-storage.ts'
 import { sendJson, sendPlain } from './send-page.ts'
 import { serveLive } from './serve-live.ts'
+import { findProtocolKey, serveTerminal } from './serve-terminal.ts'
+import type { PageUpgrade } from './serve-terminal.ts'
 import { Sessions } from './sessions.ts'
 import type { Session } from './sessions.ts'
 
@@ -26,6 +36,10 @@ export interface PageSiteDeps {
   /** Where the built page is. */
   readonly assets: string
   readonly nodeName: string
+  /** Whether it is a node of a cluster: pods of others are left out. */
+  readonly isOneOfMany: boolean
+  /** Of the user; undefined: that of the identity. */
+  readonly userName?: string
   /** Of Deckhand. */
   readonly version: string
   readonly agent: NodeAgent
@@ -38,11 +52,12 @@ export interface PageSiteDeps {
 
 interface ApiConnection {
   readonly client: KubeClient
-  readonly transport: Transport
+  readonly transport: UpgradeTransport
 }
 
 interface UserParts extends ApiConnection {
   readonly agent: ReviewedAgent
+  readonly access: AccessReviews
   readonly feed: LiveFeed
 }
 
@@ -54,7 +69,7 @@ interface Exchange {
 }
 
 const KEY_HEADER = 'x-deckhand-key'
-const NEW_LINK = 'Run "deckhand page" on the node for a new link.\n'
+const NEW_LINK = 'Run "deckhand page" for a new link, on the node or with its kubeconfig file as before.\n'
 
 /** Answers the requests of browsers: the page, who is signed in, and what the API and the agent say to that user. */
 export class PageSite {
@@ -79,7 +94,6 @@ export class PageSite {
     // The server closes all connections when it ends.
     response.once('close', () => gone.abort(new Error('The reader has left, or the server ends')))
     response.on('error', () => {})
-    request.resume()
     try {
       const url = new URL(request.url ?? '/', 'http://page.invalid')
       await this.#answer({ request, response, url, signal: gone.signal })
@@ -87,6 +101,30 @@ export class PageSite {
       if (!gone.signal.aborted) this.#deps.log.warn('a request of the page failed', { error })
       if (response.headersSent) response.destroy()
       else sendPlain(response, 502, `${errorMessage(error)}\n`)
+    } finally {
+      // What was not read is of no interest.
+      request.resume()
+    }
+  }
+
+  /** Opens a terminal. Never rejects. */
+  async upgrade({ request, socket, head }: PageUpgrade): Promise<void> {
+    const refuse = (status: number, body: string) => answerUpgrade(socket, { status, headers: DATA_HEADERS, body })
+    const { method = 'GET', url = '/', headers } = request
+    try {
+      const fault =
+        headers.origin === undefined ? 'A terminal needs an origin.' : findRequestFault(method, url, headers)
+      if (fault !== undefined) return refuse(403, `${fault}\n`)
+      const session = this.#sessions.find(this.#cookieOf(request), findProtocolKey(request))
+      if (session === undefined) return refuse(401, `You are not signed in. ${NEW_LINK}`)
+      const { transport } = await this.#partsOf(session.identity)
+      const until = AbortSignal.any([this.#stop, session.ended])
+      await serveTerminal(transport, { request, socket, head }, this.#deps.clock, until)
+    } catch (error) {
+      if (!this.#stop.aborted) this.#deps.log.warn('a terminal of the page failed', { error })
+      // After the first byte of the other protocol there is no way to say it.
+      if (error instanceof UpgradeError || error instanceof KubeUnreachableError) refuse(502, `${error.message}\n`)
+      else socket.destroy()
     }
   }
 
@@ -97,31 +135,69 @@ export class PageSite {
     const fault = findRequestFault(method, path, headers)
     if (fault !== undefined) return sendPlain(response, 403, `${fault}\n`)
     if (path === '/session') return this.#answerSession(exchange)
-    if (method !== 'GET' && method !== 'HEAD') return sendPlain(response, 405, 'the page only reads\n')
-    if (path === '/sign-in') return this.#signIn(exchange)
-    if (path === '/' || path.startsWith('/pods/') || path.startsWith('/assets/')) return await this.#sendFile(exchange)
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (isRead && path === '/sign-in') return this.#signIn(exchange)
+    const isScreen = path === '/' || path === '/storage' || path.startsWith('/pods/')
+    if (isRead && (isScreen || path.startsWith('/assets/'))) return await this.#sendFile(exchange)
     const session = this.#sessionOf(request)
     if (session === undefined) return sendPlain(response, 401, `You are not signed in. ${NEW_LINK}`)
+    if (/^\/apis?\//.test(path)) return await this.#passToApi(exchange, session)
+    if (method === 'POST') return await this.#answerPost(exchange, session)
+    if (!isRead) return sendPlain(response, 405, 'expected GET\n')
     await this.#answerUser(exchange, session)
   }
 
+  async #passToApi(exchange: Exchange, session: Session): Promise<void> {
+    const { response, signal } = exchange
+    const { transport } = await this.#partsOf(session.identity)
+    const leave = () => response.destroy()
+    session.ended.addEventListener('abort', leave, { once: true })
+    response.once('close', () => session.ended.removeEventListener('abort', leave))
+    await passApiRequest(transport, exchange, signal)
+  }
+
+  async #answerPost({ request, response, url, signal }: Exchange, session: Session): Promise<void> {
+    const { access } = await this.#partsOf(session.identity)
+    const text = (await readRequestBody(request))?.toString('utf8') ?? ''
+    if (url.pathname === '/access') {
+      const questions = parseAccessQuestions(text)
+      if (questions === undefined) return sendPlain(response, 400, 'expected a list of questions\n')
+      return sendJson(response, 200, await access.may(questions, signal))
+    }
+    if (url.pathname !== '/agent/pull') return sendPlain(response, 404, 'there is no such page\n')
+    const { agent, nodeName: name } = this.#deps
+    const image = parsePullRequest(text)
+    if (agent.pullImage === undefined) return sendPlain(response, 501, 'images cannot be pulled from here\n')
+    if (image === undefined) return sendPlain(response, 400, 'expected the name of an image\n')
+    // The right that the agent's own port asks for before it does something.
+    const right = { verb: 'create', group: '', resource: 'nodes', subresource: 'proxy', namespace: '', name }
+    const [isAllowed] = await access.may([right], signal)
+    if (isAllowed !== true) return sendPlain(response, 403, 'This user may not create nodes/proxy\n')
+    await pullImage(agent.pullImage(image, signal), response)
+  }
+
   async #answerUser({ request, response, url, signal }: Exchange, session: Session): Promise<void> {
-    const { transport, agent, feed } = await this.#partsOf(session.identity)
+    const parts = await this.#partsOf(session.identity)
+    const { agent, feed } = parts
     if (url.pathname === '/live') {
       const isSignedIn = () => this.#sessionOf(request) !== undefined
       return serveLive(feed, { request, response }, { isSignedIn, ended: session.ended })
     }
     if (url.pathname === '/agent/why') {
       const answer = await agent.explainPod(url.searchParams.get('pod') ?? '', signal)
-      return answer === undefined ? sendPlain(response, 403, `${agent.refusal}\n`) : sendJson(response, 200, answer)
+      if (answer !== undefined) return sendJson(response, 200, answer)
+      return agent.refusal === undefined
+        ? sendPlain(response, 404, 'the agent knows nothing of this pod\n')
+        : sendPlain(response, 403, `${agent.refusal}\n`)
     }
-    if (/^\/apis?\//.test(url.pathname)) {
-      const leave = () => response.destroy()
-      session.ended.addEventListener('abort', leave, { once: true })
-      response.once('close', () => session.ended.removeEventListener('abort', leave))
-      return await passApiRequest(transport, url, response, signal)
-    }
+    if (url.pathname === '/agent/usage') return sendJson(response, 200, feed.usageOf(url.searchParams.get('uid') ?? ''))
+    if (url.pathname === '/agent/storage') return sendJson(response, 200, await this.#readStorage(parts, signal))
     sendPlain(response, 404, 'there is no such page\n')
+  }
+
+  async #readStorage({ client, agent, feed }: UserParts, signal: AbortSignal): Promise<StorageView> {
+    const { nodeName, isOneOfMany } = this.#deps
+    return await readStorage({ client, agent, summary: feed.summary, nodeName, isOneOfMany }, signal)
   }
 
   async #sendFile({ request, response, url }: Exchange): Promise<void> {
@@ -166,9 +242,10 @@ export class PageSite {
       return sendJson(response, 200, {})
     }
     if (request.method !== 'GET') return sendPlain(response, 405, 'expected GET, POST or DELETE\n')
-    const { nodeName, version } = this.#deps
+    const { nodeName, version, userName, agent } = this.#deps
     const isReader = session.identity === 'reader'
-    const view: SessionView = { user: isReader ? 'reader' : 'administrator', isReader, nodeName, version }
+    const user = userName ?? (isReader ? 'reader' : 'administrator')
+    const view: SessionView = { user, isReader, nodeName, version, canPull: agent.pullImage !== undefined }
     sendJson(response, 200, view)
   }
 
@@ -190,14 +267,27 @@ export class PageSite {
 
   #partsOf(identity: PageIdentity): Promise<UserParts> {
     const parts = this.#users.getOrInsertComputed(identity, async () => {
-      const { nodeName, clock, random, log } = this.#deps
+      const { nodeName, isOneOfMany, clock, random, log } = this.#deps
       const connection = await this.#deps.connect(identity)
       const agent = new ReviewedAgent({ client: connection.client, agent: this.#deps.agent, nodeName, clock })
-      const feed = new LiveFeed({ client: connection.client, agent, nodeName, stop: this.#stop, clock, random, log })
-      return { ...connection, agent, feed }
+      const own = { nodeName, isOneOfMany, clock, random, log }
+      const feed = new LiveFeed({ client: connection.client, agent, stop: this.#stop, ...own })
+      const access = new AccessReviews({ client: connection.client, clock })
+      return { ...connection, agent, access, feed }
     })
     // What failed once is tried again.
     parts.catch(() => this.#users.delete(identity))
     return parts
   }
+}
+
+/** How it ended is said in the body: that it goes on is said at once, since it may take minutes. */
+async function pullImage(pulling: Promise<void>, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { ...DATA_HEADERS, 'content-type': 'application/json' })
+  response.flushHeaders()
+  const error = await pulling.then(
+    () => undefined,
+    (reason: unknown) => errorMessage(reason),
+  )
+  response.end(JSON.stringify(error === undefined ? {} : { error }))
 }

@@ -2,6 +2,7 @@ import { createServer } from '../../base/builtin/http.ts'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { ClientConnections } from '../../protocols/streams/client-connections.ts'
+import { isTerminalPath } from './is-terminal-path.ts'
 import type { PageSite, PageSiteDeps } from './page-site.ts'
 
 export interface PageServerDeps extends PageSiteDeps {
@@ -26,14 +27,16 @@ export async function runPageServer(deps: PageServerDeps, signal: AbortSignal): 
     keepAliveTimeout: IDLE_MS,
     // The sockets of the browser that is not there need no timer.
     connectionsCheckingInterval: IDLE_MS,
-    shouldUpgradeCallback: () => false,
+    shouldUpgradeCallback: ({ url = '' }) => isTerminalPath(url),
   })
   const connections = new ClientConnections(server, LIMITS)
   let site: Promise<PageSite> | undefined
-  server.on('request', (request, response) => {
-    site ??= import('./page-site.ts').then(({ PageSite }) => new PageSite(deps, signal))
-    // Neither rejects: the file is a part of this program.
-    void site.then((each) => each.handle(request, response))
+  const load = () => (site ??= import('./page-site.ts').then(({ PageSite }) => new PageSite(deps, signal)))
+  // Neither rejects: the file is a part of this program.
+  server.on('request', (request, response) => void load().then((each) => each.handle(request, response)))
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => {})
+    void load().then((each) => each.upgrade({ request, socket, head }))
   })
   signal.throwIfAborted()
   server.listen(deps.port, LOOPBACK)

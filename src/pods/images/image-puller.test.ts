@@ -144,7 +144,7 @@ describe('ImagePuller', () => {
   })
 
   test('says when the runtime cannot report an image', async () => {
-    fake.script.fail('imageStatus', 'INTERNAL', 'broken')
+    fake.script.fail('imageStatus', 'Internal', 'broken')
     const message = 'Failed to inspect image "web:1": rpc error: code = Internal desc = broken'
     await assert.rejects(makePuller().ensure(makeRequest('web:1'), never), { reason: 'ImageInspectError', message })
     assert.deepEqual(events, [`a Warning InspectFailed ${message}`, 'a Warning Failed Error: ImageInspectError'])
@@ -159,7 +159,7 @@ describe('ImagePuller', () => {
   })
 
   test('backs off after a failure, longer each time, and recovers', async () => {
-    fake.script.fail('pullImage', 'UNKNOWN', 'RegistryUnavailable: 503')
+    fake.script.fail('pullImage', 'Unknown', 'RegistryUnavailable: 503')
     const puller = makePuller()
     const attempt = () =>
       puller.ensure(makeRequest('web:1'), never).then(
@@ -196,7 +196,7 @@ describe('ImagePuller', () => {
   })
 
   test('keeps the back-off of a pod to itself and forgets it with the pod', async () => {
-    fake.script.fail('pullImage', 'NOT_FOUND', 'no such tag', 1)
+    fake.script.fail('pullImage', 'NotFound', 'no such tag', 1)
     const puller = makePuller()
     await assert.rejects(puller.ensure(makeRequest('web:1', { policy: 'Always' }), never), { reason: 'ErrImagePull' })
     await puller.ensure(makeRequest('web:1', { policy: 'Always', uid: 'b' }), never)
@@ -209,7 +209,7 @@ describe('ImagePuller', () => {
 
   test('pulls once for ten pods, and its failure counts once for each', async () => {
     const release = fake.script.hold('pullImage')
-    fake.script.fail('pullImage', 'UNKNOWN', 'no', 1)
+    fake.script.fail('pullImage', 'Unknown', 'no', 1)
     const puller = makePuller()
     // Two containers of each pod.
     const requests = Array.from({ length: 20 }, (_, index) => makeRequest('web:1', { uid: `p${index % 10}` }))

@@ -13,10 +13,10 @@ describe('Observer, when the runtime fails,', () => {
     await using world = await observing()
     const { fake, observer } = world
     addRunning(fake, addSandbox(fake, ONE), 'main')
-    fake.script.fail('containerStatus', 'NOT_FOUND', 'gone')
+    fake.script.fail('containerStatus', 'NotFound', 'gone')
     const pod = await observer.refresh(ONE)
     assert.deepEqual([pod?.sandboxes.length, pod?.containers.length], [1, 0])
-    fake.script.fail('podSandboxStatus', 'NOT_FOUND', 'gone')
+    fake.script.fail('podSandboxStatus', 'NotFound', 'gone')
     addSandbox(fake, TWO)
     assert.equal(await observer.refresh(TWO), undefined)
     assert.deepEqual(world.changes, [ONE])
@@ -26,7 +26,7 @@ describe('Observer, when the runtime fails,', () => {
     await using world = await observing()
     const { fake, observer, clock } = world
     for (const uid of [ONE, TWO]) addRunning(fake, addSandbox(fake, uid), 'main')
-    fake.script.fail('containerStatus', 'INTERNAL', 'broken', 1)
+    fake.script.fail('containerStatus', 'Internal', 'broken', 1)
     await assert.rejects(observer.relist(), (error: AggregateError) => {
       assert.deepEqual([error.message, error.errors.length], ['Cannot read 1 of 2 pods', 1])
       return true
@@ -66,7 +66,7 @@ describe('Observer, when the runtime fails,', () => {
       assert.deepEqual(changes, [ONE])
       // One that is too large by itself is kept as it was known, and holds up no other.
       const asked = large.some((name) => name === 'listContainers') ? 1 : 2
-      fake.script.fail('listContainers', 'RESOURCE_EXHAUSTED', 'larger than max', asked)
+      fake.script.fail('listContainers', 'ResourceExhausted', 'larger than max', asked)
       await assert.rejects(observer.relist(), /Cannot read 1 of 2 pods/)
       assert.deepEqual(observer.uids().toSorted(), [ONE, TWO])
     })
@@ -108,7 +108,7 @@ describe('Observer, when the runtime fails,', () => {
     await observer.relist()
     const relistAt = clock.now()
     await clock.advance(5)
-    fake.script.fail('listPodSandbox', 'UNAVAILABLE', 'away', 2)
+    fake.script.fail('listPodSandbox', 'Unavailable', 'away', 2)
     await assert.rejects(observer.relist(), { code: 'Unavailable' })
     await assert.rejects(observer.refresh(ONE), { code: 'Unavailable' })
     assert.deepEqual([observer.uids(), observer.lastRelistAt], [[ONE], relistAt])

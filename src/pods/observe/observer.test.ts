@@ -111,7 +111,7 @@ describe('Observer', () => {
     await observer.relist()
     fake.runtime.get(main).resources = { ...fake.runtime.get(main).resources, memoryLimitInBytes: 64n }
     observer.outdate(ONE)
-    fake.script.fail('containerStatus', 'UNKNOWN', 'not now', 1)
+    fake.script.fail('containerStatus', 'Unknown', 'not now', 1)
     await assert.rejects(observer.refresh(ONE), /not now/)
     calls()
     changes.splice(0)

@@ -149,7 +149,7 @@ describe('runObserver() relists', () => {
   })
 
   test('again after a failure, which is reported', async () => {
-    await using world = await withoutEvents((fake) => fake.script.fail('listContainers', 'INTERNAL', 'broken', 1))
+    await using world = await withoutEvents((fake) => fake.script.fail('listContainers', 'Internal', 'broken', 1))
     assert.match(String(world.relists[0]?.error), /broken/)
     assert.equal(world.observer.lastRelistAt, undefined)
     await world.clock.advance(1000)
@@ -231,13 +231,25 @@ describe('runObserver() follows a hint', () => {
 
   test('again when the refresh fails', async () => {
     await using world = await streaming()
-    world.fake.script.fail('listContainers', 'INTERNAL', 'broken')
+    world.fake.script.fail('listContainers', 'Internal', 'broken')
     world.fake.exitContainer(world.main, 3)
     await until(() => world.clock.sleeping === 3)
     assert.equal(world.stateOf(world.main), 'running')
     world.fake.script.heal('listContainers')
     await world.clock.advance(2)
     await until(() => world.stateOf(world.main) === 'exited')
+  })
+
+  test('of the start of what was seen at rest: a runtime that was late with it', async () => {
+    await using world = await streaming()
+    const [first = ''] = world.fake.runtime.sandboxes.keys()
+    const sandbox = world.fake.runtime.sandboxes.get(first) ?? {}
+    Object.assign(sandbox, { state: PodSandboxState.SANDBOX_NOTREADY })
+    await world.observer.refresh(ONE)
+    Object.assign(sandbox, { state: PodSandboxState.SANDBOX_READY })
+    world.fake.events.emit(first, 'started')
+    await until(() => world.observer.get(ONE)?.sandboxes[0]?.ready === true)
+    assert.deepEqual([world.refreshes(), world.relists.length], [2, 2])
   })
 
   test('of memory run out with one refresh, and of a start with none', async () => {

@@ -72,8 +72,8 @@ async function followHint(
   { containerId, kind }: RuntimeHint,
   signal: AbortSignal,
 ): Promise<void> {
-  // The workers refresh their pod after all they start.
-  if (kind === 'started' || kind === 'created') return
+  // The workers refresh their pod after all they make and start.
+  if (kind === 'created' || (kind === 'started' && !isKnownToRest(observer, containerId))) return
   for (const pause of CHECK_AGAIN_MS) {
     if (pause > 0) await clock.sleep(pause, signal)
     // A container may end before the worker that started it has refreshed its pod: it is not known yet, and soon will be.
@@ -81,7 +81,7 @@ async function followHint(
     if (uid === undefined) continue
     try {
       const pod = await observer.refreshNow(uid)
-      if (kind === 'oom' || !stillRuns(pod, containerId)) return
+      if (kind === 'oom' || runs(pod, containerId) === (kind === 'started')) return
     } catch (error) {
       signal.throwIfAborted()
       log.debug('cannot refresh a pod after a runtime event', { uid, error })
@@ -89,7 +89,13 @@ async function followHint(
   }
 }
 
-function stillRuns(pod: ObservedPod | undefined, id: string): boolean {
+/** True for what was observed before it started: then a worker did not wait for the start, and the runtime was late with it. */
+function isKnownToRest(observer: Observer, id: string): boolean {
+  const uid = observer.ownerOf(id)
+  return uid !== undefined && !runs(observer.get(uid), id)
+}
+
+function runs(pod: ObservedPod | undefined, id: string): boolean {
   return (
     pod?.containers.some((container) => container.id === id && container.state === 'running') === true ||
     pod?.sandboxes.some((sandbox) => sandbox.id === id && sandbox.ready) === true

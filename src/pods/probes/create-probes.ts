@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Turnstile } from '../../base/async/turnstile.ts'
 import type { FeatureGates } from '../../model/config/gates/feature-gates.ts'
-import { checkGrpcHealth } from '../../protocols/grpc/check-grpc-health.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
+import type { PodNetwork } from './pod-network.ts'
 import type { ProbeDeps, ProbeIdentity, ProbeNotes } from './probe-deps.ts'
 import { runProbe } from './run-probe.ts'
 import type { RunProbeDeps } from './run-probe.ts'
@@ -13,6 +13,7 @@ import type { PodEvents } from '../../model/events/pod-events.ts'
 
 export interface CreateProbesDeps {
   readonly calls: Pick<CriCalls, 'execSync'>
+  readonly network: PodNetwork
   readonly notes: ProbeNotes
   readonly gates: FeatureGates
   readonly events: PodEvents
@@ -29,11 +30,12 @@ const EXEC_PATIENCE_MS = 5000
 
 /** What the probes of all pods of this agent share. */
 export function createProbes(deps: CreateProbesDeps): ProbeDeps {
-  const { calls, notes, gates, events, metrics, cores, clock, log, random } = deps
+  const { calls, network, notes, gates, events, metrics, cores, clock, log, random } = deps
   const asking: RunProbeDeps = {
     calls,
     execs: new Turnstile({ places: PARALLEL_EXECS_PER_CORE * cores, patienceMs: EXEC_PATIENCE_MS, clock }),
-    checkGrpcHealth: (request, signal) => checkGrpcHealth(clock, request, signal),
+    checkGrpcHealth: (request, signal) => network.checkGrpcHealth(clock, request, signal),
+    network,
     clock,
   }
   return {

@@ -10,6 +10,7 @@ import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import type { GrpcHealthRequest } from '../../protocols/grpc/check-grpc-health.ts'
 import type { Probe } from '../../model/generated/core-v1.ts'
+import { podNetwork } from './pod-network.ts'
 import { runProbe } from './run-probe.ts'
 
 const never = new AbortController().signal
@@ -28,6 +29,7 @@ function setUp(exits: readonly (number | 'broken')[] = [0], containerPort = 8080
   }
   const deps = {
     clock,
+    network: podNetwork,
     calls: { execSync },
     execs: new Turnstile({ places: 1, patienceMs: 1000, clock }),
     checkGrpcHealth: async (request: GrpcHealthRequest) => {

@@ -8,12 +8,15 @@ import type { ExecProbeDeps } from './kinds/run-exec-probe.ts'
 import { runGrpcProbe } from './kinds/run-grpc-probe.ts'
 import type { GrpcProbeDeps } from './kinds/run-grpc-probe.ts'
 import { runHttpProbe } from './kinds/run-http-probe.ts'
+import type { HttpProbeDeps } from './kinds/run-http-probe.ts'
 import { runTcpProbe } from './kinds/run-tcp-probe.ts'
+import type { TcpProbeDeps } from './kinds/run-tcp-probe.ts'
 import { PROBE_USER_AGENT } from './probe-outcome.ts'
 import type { ProbeOutcome } from './probe-outcome.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
-export interface RunProbeDeps extends ExecProbeDeps, GrpcProbeDeps {
+export interface RunProbeDeps extends ExecProbeDeps, GrpcProbeDeps, HttpProbeDeps, TcpProbeDeps {
+  readonly network: HttpProbeDeps['network'] & TcpProbeDeps['network']
   readonly clock: Clock
 }
 

@@ -128,7 +128,8 @@ export class PodRegistry {
   explain(): PodExplanation[] {
     const rejected = [...this.rejected.values()].map(({ pod, status }): PodExplanation => {
       const { namespace, name, uid } = pod.metadata
-      return { namespace, name, uid, state: 'terminated', why: `${status.message} (${status.reason})`, steps: [] }
+      const why = `${status.message} (${status.reason})`
+      return { namespace, name, uid, state: 'terminated', why, steps: [], probes: [] }
     })
     return [...[...this.workers.values()].map((worker) => worker.explain()), ...rejected]
   }

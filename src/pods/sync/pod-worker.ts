@@ -129,6 +129,7 @@ export class PodWorker {
       status: this.status,
       steps: timeline.steps,
       failingProbes: this.#probing.failures,
+      probes: this.#probing.reports,
       networkProblem: settings.networkProblem(),
       problem: this.#life.history.problem,
       nextCheckAt: this.#activity.kind === 'rest' ? this.#activity.nextCheckAt : undefined,

@@ -182,6 +182,13 @@ export class Volumes {
     return ready?.kind === 'files' ? ready.hostPath : undefined
   }
 
+  /** The volumes of a pod that are there, by their names in the pod, and where on this machine. */
+  placesOf(uid: PodUid): readonly { readonly name: string; readonly path: string }[] {
+    return this.#volumesOf(uid).flatMap(({ ready, desired }) =>
+      ready === undefined || desired === undefined ? [] : [{ name: desired.name, path: ready.hostPath }],
+    )
+  }
+
   /** Every volume that is there. */
   mounted(): readonly MountedVolume[] {
     return [...this.#tables.values()].flatMap(({ volumes }) =>

@@ -3,7 +3,7 @@ import type { Tracer } from '../../base/telemetry/tracer.ts'
 import { computeCallDeadline } from './compute-call-deadline.ts'
 import { CriCallError, toCriCallError } from './cri-call-error.ts'
 import { findReplyFault } from './find-reply-fault.ts'
-import type { CallOptions, GrpcChannel } from '../grpc/grpc-channel.ts'
+import type { CallChannel, CallOptions } from '../grpc/grpc-channel.ts'
 import { toGrpcMethod } from '../grpc/grpc-method.ts'
 import type { GrpcMethod } from '../grpc/grpc-method.ts'
 import type { CriCalls } from './cri-calls.ts'
@@ -19,7 +19,7 @@ export interface CriCallSettings {
 interface Call {
   readonly name: CriMethod
   readonly method: GrpcMethod<object, object>
-  readonly channel: GrpcChannel
+  readonly channel: CallChannel
   readonly settings: CriCallSettings
 }
 
@@ -31,7 +31,7 @@ const NOT_FOUND_IS_SUCCESS: ReadonlySet<CriMethod> = new Set(['stopContainer', '
 /** The calls of one service, over one channel. CriCalls has the type of each call; in here all are alike. */
 export function bindCalls<S extends Service>(
   service: S,
-  channel: GrpcChannel,
+  channel: CallChannel,
   settings: CriCallSettings,
 ): Pick<CriCalls, keyof S['methods'] & CriMethod> {
   const calls = Object.entries(service.methods).map(([name, generated]) => {

@@ -58,8 +58,8 @@ describe('CriClient', () => {
   })
 
   test('counts a stop of what is gone as done', async ({ signal }) => {
-    fake.script.fail('stopContainer', 'NOT_FOUND', 'gone')
-    fake.script.fail('stopPodSandbox', 'NOT_FOUND', 'gone')
+    fake.script.fail('stopContainer', 'NotFound', 'gone')
+    fake.script.fail('stopPodSandbox', 'NotFound', 'gone')
     assert.deepEqual(await client.stopContainer({ containerId: 'x' }, signal), {})
     assert.deepEqual(await client.stopPodSandbox({ podSandboxId: 'x' }, signal), {})
   })

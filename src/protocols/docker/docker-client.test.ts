@@ -21,6 +21,7 @@ const files: DockerFiles = {
   unlinkLog: async () => {},
   writeInPlace: async () => {},
   readText: async () => '',
+  listProcesses: async () => [],
   killInContainer: async () => {},
   openDialer: () => assert.fail('no ports here'),
   findNetworkNamespace: async () => '',

@@ -54,6 +54,9 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined
 }
 
+/** What calls go over. */
+export type CallChannel = Pick<GrpcChannel, 'unary' | 'stream'>
+
 /** One gRPC connection; it comes back by itself after the peer went away. Calls fail with a GrpcCallError or the signal's reason. */
 export class GrpcChannel implements GrpcConnection, Disposable {
   readonly #client: Client

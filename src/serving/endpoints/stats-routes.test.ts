@@ -56,6 +56,7 @@ describe('createStatsRoutes()', () => {
       routes.map(({ path, methods }) => [path, methods]),
       [
         ['/stats/summary', ['GET', 'POST']],
+        ['/stats/history', ['GET']],
         ['/metrics/resource', 'any'],
         ['/metrics/cadvisor', 'any'],
       ],
@@ -87,6 +88,28 @@ describe('createStatsRoutes()', () => {
     assert.deepEqual(world.take(), [])
     await (await get('/stats/summary')).text()
     assert.equal(world.take().includes('layers'), true)
+  })
+
+  test('shows what was measured in the last hour, and measures nothing for that', async (t) => {
+    const { world, get } = await serve(t)
+    const read = async () =>
+      (await (await get('/stats/history')).json()) as {
+        readonly times: readonly number[]
+        readonly node: { readonly memoryBytes: readonly number[] }
+        readonly pods: Readonly<Record<string, { readonly cpuCores: readonly (number | null)[] }>>
+      }
+    assert.deepEqual([(await read()).times, world.take()], [[], []])
+    await (await get('/metrics/resource')).text()
+    await world.clock.advance(20_000)
+    await (await get('/metrics/resource')).text()
+    world.take()
+    const { times, node, pods } = await read()
+    assert.deepEqual([times.map((time) => time - (times[0] ?? 0)), node.memoryBytes.length], [[0, 20_000], 2])
+    assert.deepEqual(
+      Object.keys(pods),
+      world.pods.map(({ uid }) => uid),
+    )
+    assert.deepEqual(world.take(), [])
   })
 
   for (const path of ['/metrics/resource', '/metrics/cadvisor'])

@@ -14,7 +14,7 @@ import { chooseMetricsFormat } from './choose-metrics-format.ts'
 import type { Route, RouteRequest } from '../http/route.ts'
 
 export interface StatsRoutesDeps {
-  readonly engine: Pick<StatsEngine, 'ask'>
+  readonly engine: Pick<StatsEngine, 'ask' | 'history'>
   readonly nodeName: string
   /** Whether metrics that are on their way out are shown. */
   readonly showHidden: boolean
@@ -39,6 +39,7 @@ const LEAST_AGE_MS = 500
 export function createStatsRoutes(deps: StatsRoutesDeps): readonly Route[] {
   return [
     createSummaryRoute(deps),
+    createHistoryRoute(deps),
     createMetricsRoute(deps, '/metrics/resource', ['usage'], (snapshot) => computeResourceMetrics(snapshot, deps)),
     createMetricsRoute(deps, '/metrics/cadvisor', ['usage', 'details', 'network'], (snapshot) =>
       computeCadvisorMetrics(snapshot, deps.machine),
@@ -61,6 +62,21 @@ function createSummaryRoute({ engine, nodeName }: StatsRoutesDeps): Route {
       )
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
       response.end(body)
+    },
+  }
+}
+
+/** What was measured in the last hour, for whomever; the question itself measures nothing. */
+function createHistoryRoute({ engine }: StatsRoutesDeps): Route {
+  return {
+    path: '/stats/history',
+    methods: ['GET'],
+    handle({ raw }, response) {
+      raw.resume()
+      const body = `${JSON.stringify(engine.history.columns())}\n`
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+      response.end(body)
+      return Promise.resolve()
     },
   }
 }

@@ -5,15 +5,16 @@ import { createWhyRoute } from './why-route.ts'
 
 test('createWhyRoute() shows all pods, or the one asked for', async (t) => {
   const pods = [
-    { namespace: 'default', name: 'a', why: 'x' },
-    { namespace: 'shop', name: 'a', why: 'y' },
-    { namespace: 'shop', name: 'b', why: 'z' },
+    { uid: '1', namespace: 'default', name: 'a', why: 'x', steps: [1], probes: [2] },
+    { uid: '2', namespace: 'shop', name: 'a', why: 'y' },
+    { uid: '3', namespace: 'shop', name: 'b', why: 'z' },
   ]
   const get = await serveRoutes(t, [
-    createWhyRoute(
-      () => pods,
-      () => [{ file: '/m/a.yaml' }],
-    ),
+    createWhyRoute({
+      explain: () => pods,
+      refusedManifests: () => [{ file: '/m/a.yaml' }],
+      placesOf: (uid) => [{ name: 'data', path: `/pods/${uid}` }],
+    }),
   ])
   const ask = async (query: string) => {
     const [status, body] = await reported(get(`/why?${query}`))
@@ -26,5 +27,8 @@ test('createWhyRoute() shows all pods, or the one asked for', async (t) => {
   assert.match((await reported(get('/why')))[1], /"manifests":\[\{"file":"\/m\/a\.yaml"\}\]/)
   assert.deepEqual(await ask('pod=a'), [200, 'xy'])
   assert.deepEqual(await ask('pod=shop/a'), [200, 'y'])
+  assert.match((await reported(get('/why?pod=shop/b')))[1], /"volumes":\[\{"name":"data","path":"\/pods\/3"\}\]/)
+  assert.match((await reported(get('/why')))[1], /"steps":\[1\],"probes":\[2\]\}/)
+  assert.doesNotMatch((await reported(get('/why?steps=false')))[1], /steps|probes|volumes/)
   assert.deepEqual(await ask('pod=c'), [404, 'no pod "c" here\n'])
 })

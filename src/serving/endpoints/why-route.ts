@@ -1,20 +1,26 @@
 import type { Route } from '../http/route.ts'
 import { sendAnswer, sendText } from '../http/send-answer.ts'
 
-interface Explanation {
+interface Explanation<Uid> {
+  readonly uid: Uid
   readonly namespace: string
   readonly name: string
   readonly steps?: unknown
+  readonly probes?: unknown
+}
+
+interface WhyRouteDeps<Uid> {
+  readonly explain: () => readonly Explanation<Uid>[]
+  readonly refusedManifests: () => readonly object[]
+  /** Where the volumes of a pod are. */
+  readonly placesOf: (uid: Uid) => readonly object[]
 }
 
 /**
- * GET /why: what each pod is at and what was done for it, and which manifests gave none; ?pod=NAME or ?pod=NAMESPACE/NAME for one pod, ?steps=false without what
- * was done.
+ * GET /why: what each pod is at and what was done for it, and which manifests gave none; ?pod=NAME or ?pod=NAMESPACE/NAME for one pod, with where its volumes
+ * are; ?steps=false without what was done and what probes answered.
  */
-export function createWhyRoute(
-  explain: () => readonly Explanation[],
-  refusedManifests: () => readonly object[],
-): Route {
+export function createWhyRoute<Uid>({ explain, refusedManifests, placesOf }: WhyRouteDeps<Uid>): Route {
   return {
     path: '/why',
     methods: ['GET'],
@@ -24,7 +30,12 @@ export function createWhyRoute(
         ({ namespace, name }) => wanted === null || [name, `${namespace}/${name}`].includes(wanted),
       )
       if (wanted !== null && pods.length === 0) return sendText(response, 404, `no pod "${wanted}" here\n`)
-      const shown = query.get('steps') === 'false' ? pods.map((pod) => ({ ...pod, steps: undefined })) : pods
+      const isShort = query.get('steps') === 'false'
+      const shown = pods.map((pod) => ({
+        ...pod,
+        ...(isShort && { steps: undefined, probes: undefined }),
+        ...(wanted !== null && { volumes: placesOf(pod.uid) }),
+      }))
       const answer = { pods: shown, ...(wanted === null && { manifests: refusedManifests() }) }
       sendAnswer(response, { status: 200, type: 'application/json', body: `${JSON.stringify(answer)}\n` })
     },

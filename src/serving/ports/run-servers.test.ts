@@ -83,6 +83,8 @@ async function run(
     clock: new FakeClock(),
     log,
     refusedManifests: () => [],
+    placesOf: () => [],
+    listImages: () => Promise.resolve([]),
     syncLoop: problem,
     devicePlugins: () => undefined,
     statsRoutes: async () => stats,

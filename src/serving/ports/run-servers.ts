@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
 import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import { createOwnNamesAdmit } from '../http/admit-own-names.ts'
@@ -9,6 +10,8 @@ import { createHealthRoutes } from '../endpoints/health-routes.ts'
 import type { HealthCheck } from '../endpoints/health-routes.ts'
 import { createMetricsRoute, createSlisRoute } from '../endpoints/metrics-routes.ts'
 import { createPodsRoute } from '../endpoints/pods-routes.ts'
+import { createImagesRoute } from '../endpoints/images-route.ts'
+import type { ImagesRouteDeps } from '../endpoints/images-route.ts'
 import { createWhyRoute } from '../endpoints/why-route.ts'
 import { createLazyRoutes } from '../http/lazy-routes.ts'
 import { computeConnectionLimits } from '../http/compute-connection-limits.ts'
@@ -26,6 +29,9 @@ export interface RunServersDeps {
   readonly registry: Pick<PodRegistry, 'views' | 'explain'>
   /** The manifest files that are refused at the moment, and why. */
   readonly refusedManifests: () => readonly object[]
+  /** Where the volumes of a pod are. */
+  readonly placesOf: (uid: PodUid) => readonly object[]
+  readonly listImages: ImagesRouteDeps['listImages']
   readonly metrics: AgentMetrics
   readonly tracer: Tracer | undefined
   readonly clock: Clock
@@ -46,6 +52,7 @@ export interface RunServersDeps {
 const HEALTHZ_BIND_RETRY_MS = 5000
 const STATS = [
   { path: '/stats/summary', methods: ['GET', 'POST'] },
+  { path: '/stats/history', methods: ['GET'] },
   { path: '/metrics/resource', methods: 'any' },
   { path: '/metrics/cadvisor', methods: 'any' },
 ] as const
@@ -113,13 +120,14 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
 
 /** What needs no right beyond seeing: the same on the ports and the socket. */
 function createOpenRoutes(
-  { registry, refusedManifests, metrics }: RunServersDeps,
+  { registry, refusedManifests, placesOf, listImages, metrics, clock }: RunServersDeps,
   health: readonly Route[],
 ): readonly Route[] {
   return [
     ...health,
     createPodsRoute(() => registry.views()),
-    createWhyRoute(() => registry.explain(), refusedManifests),
+    createWhyRoute({ explain: () => registry.explain(), refusedManifests, placesOf }),
+    createImagesRoute({ listImages, clock }),
     createMetricsRoute('/metrics', (format) => metrics.render(format)),
     createMetricsRoute('/metrics/probes', (format) => metrics.renderProbes(format)),
     createSlisRoute(

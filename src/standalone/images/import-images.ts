@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { findLibraries } from './find-libraries.ts'
 import { runProcess, runProcessOrThrow } from '../../system/processes/run-process.ts'
 import { readBytes, removeTree } from '../../system/files/state/state-folder.ts'
 import type { PrivateContainerd } from '../node/runtime/containerd.ts'
@@ -12,6 +13,7 @@ import { writeFileDurably } from '../../system/files/durable-file.ts'
 const CRI_NAMESPACE = 'k8s.io'
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 const DEADLINE_MS = 60_000
+const BUSYBOX = '/bin/busybox'
 
 /** As image archives name it. */
 export const machineArchitecture = architectures[process.arch] ?? process.arch
@@ -54,16 +56,18 @@ export async function importNodeImages(
 /** The node's own images, made from programs of this machine; the one of sandboxes comes first. */
 export async function readNodeImages(clock: Clock, signal: AbortSignal): Promise<readonly ImageSource[]> {
   const run = (...args: readonly string[]) =>
-    runProcess(clock, { argv: ['/bin/busybox', ...args], deadlineMs: DEADLINE_MS }, signal)
-  const [catatonit, busybox, applets, wget] = await Promise.all([
+    runProcess(clock, { argv: [BUSYBOX, ...args], deadlineMs: DEADLINE_MS }, signal)
+  const [catatonit, busybox, applets, wget, libraries] = await Promise.all([
     readBytes('/usr/bin/catatonit'),
-    readBytes('/bin/busybox'),
+    readBytes(BUSYBOX),
     run('--list'),
     run('wget', '--help'),
+    findLibraries(clock, BUSYBOX, signal),
   ])
   return createNodeImages({
     catatonit,
     busybox,
+    libraries: new Map(await Promise.all(libraries.map(async (path) => [path, await readBytes(path)] as const))),
     applets: applets.stdout.trim().split('\n'),
     hasWgetTimeout: /\s-T /.test(`${wget.stdout}${wget.stderr}`),
   })

@@ -2,7 +2,8 @@ import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { createServer } from 'node:net'
 import { isProgram } from '../../system/files/is-program.ts'
 import { readNodeAddress } from '../../system/machine/read-node-address.ts'
-import type { NodePorts } from '../arguments.ts'
+import type { IngressPorts } from '../../controllers/ingress/ingress-proxy.ts'
+import type { NodePorts } from '../arguments/up-options.ts'
 import { canConnect } from './runtime/containerd.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 
@@ -80,6 +81,18 @@ export async function checkPorts(ports: NodePorts, addresses: readonly string[])
   }
 }
 
+/** The same for those of the ingress, which is on all addresses. */
+export async function checkIngressPorts({ http, https }: IngressPorts): Promise<void> {
+  for (const [port, flag] of [
+    [http, '--ingress-http-port'],
+    [https, '--ingress-https-port'],
+  ] as const) {
+    if (port === undefined || (await isFree(port))) continue
+    const message = `Cannot serve Ingresses on port ${port}: it is taken (a web server?), choose another with ${flag}`
+    throw new NodeError(message, exitCodes.unfitMachine)
+  }
+}
+
 /** Fails when nothing listens on the socket of a runtime that the user named. */
 export async function checkRuntime(endpoint: string): Promise<void> {
   if (await canConnect(endpoint.replace('unix://', ''))) return
@@ -104,7 +117,7 @@ export function toFolderError(folder: string, error: unknown): unknown {
   return new NodeError(message, exitCodes.unfitMachine, { cause: error })
 }
 
-function isFree(port: number, address: string): Promise<boolean> {
+function isFree(port: number, address?: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))

@@ -1,5 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
+import type { MemoryTrimDeps } from '../../base/telemetry/run-memory-trim.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { IngressPorts } from '../../controllers/ingress/ingress-proxy.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeLayout, ServiceLayout } from './node-layout.ts'
 import type { NodeSchedulerDeps } from './api/run-node-scheduler.ts'
@@ -25,6 +27,8 @@ export interface ServedApi {
   readonly switchedOff: ReadonlyMap<string, string>
   /** The storage class of claims that name none; undefined: none is made. */
   readonly storageClass: { readonly name: string; readonly provisioner: string } | undefined
+  /** The class of Ingresses that name none; undefined: none is made. */
+  readonly ingressClass: { readonly name: string; readonly controller: string } | undefined
   /** Something went wrong in it that it logged as an error. */
   readonly onError: (what: string) => void
   /** Clients may come. */
@@ -47,6 +51,8 @@ export interface NodeControllers {
   readonly bridge: string
   /** Why network policies are not enforced, if they are not. */
   readonly policyRefusal: string | undefined
+  /** The ports that Ingresses are served on, or why they are not. */
+  readonly ingress: { readonly ports: IngressPorts } | { readonly refusal: string }
   /** Where the data of volumes are. */
   readonly volumes: string
   readonly logFile: string
@@ -97,6 +103,8 @@ export interface UpDeps extends ClientDeps {
   /** From 0 up to, but not including, 1. */
   readonly random: () => number
   readonly serveApi: ServeApi
+  /** How memory is given back after a burst of work. */
+  readonly memory: Omit<MemoryTrimDeps, 'clock'>
   /** Serves the page until the signal aborts. */
   readonly servePage: (page: ServedPage, signal: AbortSignal) => Promise<void>
   /** Whether what is said is read by a person, and kept in no file. */

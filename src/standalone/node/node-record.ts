@@ -1,6 +1,6 @@
 import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { exitCodes, NodeError } from './node-error.ts'
-import type { NodePorts } from '../arguments.ts'
+import type { NodePorts } from '../arguments/up-options.ts'
 import { toHost } from './network/parse-addresses.ts'
 
 /** What "up" leaves in the state folder for the other commands; a folder without it is not a node's. */
@@ -14,6 +14,8 @@ export interface NodeRecord {
   readonly ports: NodePorts
   /** Where API and agent are served for other machines; absent: nowhere. */
   readonly addresses?: readonly string[]
+  /** The ports of the ingress; absent: it is not served. */
+  readonly ingressPorts?: { readonly http?: number | undefined; readonly https?: number | undefined }
   /** Parts that are switched off; absent: none. */
   readonly without?: readonly string[]
 }

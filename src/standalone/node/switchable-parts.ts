@@ -7,8 +7,11 @@ export const SWITCHABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
   autoscalers: ['horizontalpodautoscalers.autoscaling'],
   jobs: ['cronjobs.batch', 'jobs.batch'],
   dns: [],
+  ingress: ['ingresses.networking.k8s.io'],
   policies: ['networkpolicies.networking.k8s.io'],
   storage: ['storageclasses.storage.k8s.io'],
+  // Another one binds pods to the node.
+  scheduler: [],
   services: ['services', 'endpoints', 'endpointslices.discovery.k8s.io'],
 }
 

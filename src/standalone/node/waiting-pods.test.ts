@@ -17,8 +17,9 @@ test('toWaitingPod() says what a pod waits for, and which of its claims have no 
     },
     status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message }] },
   }
+  const around = { claims: [], events: [], hasScheduler: true }
   const all = [claim('free', 'Pending'), claim('bound', 'Bound'), claim('free', 'Pending', 'other')]
-  const { waiting, claims } = toWaitingPod(pod, all, [])
+  const { waiting, claims } = toWaitingPod(pod, { ...around, claims: all })
   assert.equal(waiting, `Waits for the node: ${message}`)
   assert.deepEqual(claims, [
     'claim "free" is not bound (1Gi, ReadWriteOnce, storage class "fast"): no volume that is free has that, and none is made for it: create a PersistentVolume',
@@ -31,7 +32,13 @@ test('toWaitingPod() says what a pod waits for, and which of its claims have no 
     lastTimestamp,
   })
   const said = [event('Old', '2026-01-01T00:00:00Z'), event('New', '2026-01-01T00:00:01Z'), event('Other', '2027', 'x')]
-  assert.match(toWaitingPod(pod, all, said).claims[0] ?? '', /storage class "fast"\): New: why$/)
-  const other = toWaitingPod({ ...pod, spec: { containers: [], schedulerName: 'mine' }, status: {} }, [], [])
-  assert.equal(other.waiting, 'Waits for the scheduler "mine"')
+  assert.match(
+    toWaitingPod(pod, { ...around, claims: all, events: said }).claims[0] ?? '',
+    /storage class "fast"\): New: why$/,
+  )
+  const silent = (schedulerName: string, hasScheduler: boolean) =>
+    toWaitingPod({ ...pod, spec: { containers: [], schedulerName }, status: {} }, { ...around, hasScheduler }).waiting
+  assert.equal(silent('default-scheduler', true), 'Waits for the scheduler')
+  assert.match(silent('default-scheduler', false), /^Waits for the scheduler: this node runs without one/)
+  assert.equal(silent('mine', false), 'Waits for the scheduler "mine"')
 })

@@ -1,9 +1,11 @@
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Event, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
 import { claimNamesOf } from '../../model/storage/claims-of-pod.ts'
+import { isControlled } from './agent/agent-client.ts'
 import type { PodSummary } from './agent/agent-client.ts'
 import type { ClientDeps } from './node-deps.ts'
 import type { NodeLayout } from './node-layout.ts'
+import { readNodeRecord } from './node-record.ts'
 
 /** A pod of the API that no node has yet, and so no agent knows of. */
 export interface WaitingPod extends PodSummary {
@@ -15,7 +17,15 @@ interface List<T> {
   readonly items: readonly T[]
 }
 
+/** What is there besides the pod. */
+interface Surroundings {
+  readonly claims: readonly PersistentVolumeClaim[]
+  readonly events: readonly Event[]
+  readonly hasScheduler: boolean
+}
+
 const DEADLINE_MS = 5000
+const DEFAULT_SCHEDULER = 'default-scheduler'
 
 /** The pods that wait for a node; none while the API does not answer. */
 export async function listWaitingPods(
@@ -34,7 +44,9 @@ export async function listWaitingPods(
     const claims = await client.send<List<PersistentVolumeClaim>>({ ...ask, path }, group.signal)
     const about = { fieldSelector: 'involvedObject.kind=PersistentVolumeClaim' }
     const events = await client.send<List<Event>>({ ...ask, path: '/api/v1/events', query: about }, group.signal)
-    return pods.items.map((pod) => toWaitingPod(pod, claims.items, events.items))
+    const record = await readNodeRecord(layout.record)
+    const hasScheduler = record?.without?.includes('scheduler') !== true
+    return pods.items.map((pod) => toWaitingPod(pod, { claims: claims.items, events: events.items, hasScheduler }))
   } catch (error) {
     if (signal.aborted) throw error
     return []
@@ -44,12 +56,12 @@ export async function listWaitingPods(
 /** What "status" and "why" say of a pod that waits. */
 export function toWaitingPod(
   { metadata, spec, status }: Pod,
-  claims: readonly PersistentVolumeClaim[],
-  events: readonly Event[],
+  { claims, events, hasScheduler }: Surroundings,
 ): WaitingPod {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
-  const other = spec?.schedulerName !== undefined && spec.schedulerName !== 'default-scheduler'
-  const silent = other ? `Waits for the scheduler "${spec.schedulerName}"` : 'Waits for the scheduler'
+  const { schedulerName = DEFAULT_SCHEDULER } = spec ?? {}
+  const other = hasScheduler ? '' : ': this node runs without one of its own (--without scheduler)'
+  const silent = `Waits for the scheduler${schedulerName === DEFAULT_SCHEDULER ? other : ` "${schedulerName}"`}`
   const { namespace = 'default', name = '', uid = '' } = metadata ?? {}
   const used = claimNamesOf({ metadata, spec })
   const unbound = claims.filter(
@@ -67,6 +79,7 @@ export function toWaitingPod(
     restarts: 0,
     address: '',
     waiting: scheduled?.message ? `Waits for the node: ${scheduled.message}` : silent,
+    isControlled: isControlled(metadata ?? {}),
     claims: unbound.map((claim) => describeClaim(claim, events)),
   }
 }

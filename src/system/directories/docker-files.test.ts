@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import process from 'node:process'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { dockerFiles } from './docker-files.ts'
@@ -61,5 +62,16 @@ describe('dockerFiles', () => {
     await create('new')
     await dockerFiles.linkLog(join(logs, '3.log'), logOf('new'))
     assert.deepEqual((await readdir(logs)).toSorted(), ['1.log', '2.log', '3.log', 'made-by-a-pod'])
+  })
+
+  test('lists the processes that have a container in their cgroup', async () => {
+    const own = (await readFile('/proc/self/cgroup', 'utf8')).split('\n')[0] ?? ''
+    const name = (await readFile('/proc/self/comm', 'utf8')).trimEnd()
+    const found = await dockerFiles.listProcesses(own)
+    assert.deepEqual(
+      found.find(({ pid }) => pid === process.pid),
+      { pid: process.pid, name },
+    )
+    assert.deepEqual(await dockerFiles.listProcesses('f'.repeat(64)), [])
   })
 })

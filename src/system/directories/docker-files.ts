@@ -16,6 +16,8 @@ export interface DockerFiles {
   /** Writes a file of Docker that containers have mounted: in place, so that they see it. */
   writeInPlace(path: string, text: string): Promise<void>
   readText(path: string): Promise<string>
+  /** The processes in the cgroup of a container, without those that have ended. */
+  listProcesses(containerId: string): Promise<readonly { readonly pid: number; readonly name: string }[]>
   /** Kills a process, but only one that is in a cgroup of this container. */
   killInContainer(pid: number, containerId: string): Promise<void>
   /** Connects to ports in the network of a container, whose first process this is. */
@@ -49,6 +51,18 @@ export const dockerFiles: DockerFiles = {
   },
 
   readText: (path) => readFile(path, 'utf8'),
+
+  async listProcesses(containerId) {
+    const found: { readonly pid: number; readonly name: string }[] = []
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)) {
+      if (!(await isInContainer(pid, containerId))) continue
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+      const name = /^Name:\t(.*)$/m.exec(status)?.[1]
+      const hasEnded = /^State:\t[ZX]/m.test(status)
+      if (name !== undefined && !hasEnded) found.push({ pid, name })
+    }
+    return found
+  },
 
   async killInContainer(pid, containerId) {
     if (!(await isInContainer(pid, containerId))) return
@@ -95,5 +109,6 @@ async function removeDeadLinks(newest: string, target: string): Promise<void> {
 
 /** The number may be that of another process by now, or one of another pid namespace than ours. */
 async function isInContainer(pid: number, containerId: string): Promise<boolean> {
-  return (await unlessAbsent(readFile(`/proc/${pid}/cgroup`, 'utf8'), '')).includes(containerId)
+  // Processes end while we read.
+  return (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')).includes(containerId)
 }

@@ -44,6 +44,8 @@ export interface TestApiOptions {
   /** Who may write what; every user everything when absent. */
   readonly admit?: ApiDeps['admit']
   readonly admitNew?: ApiDeps['admitNew']
+  /** Resources that nothing acts on, each with the reason. */
+  readonly switchedOff?: ReadonlyMap<string, string>
   /** As in "10.96.0.0/12,fd00::/112". */
   readonly serviceRange?: string
 }
@@ -70,6 +72,7 @@ export async function createTestApi(options: TestApiOptions): Promise<TestApi> {
     random: Math.random,
     admit: options.admit ?? (() => {}),
     admitNew: options.admitNew ?? (() => Promise.resolve()),
+    ...(options.switchedOff !== undefined && { switchedOff: options.switchedOff }),
     backends,
     metrics: new ResourceMetrics({ backends, clock }),
     resources: createResourceTable(store),

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TestContext } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { systemClock } from '../../../src/base/async/clock.ts'
@@ -31,6 +32,7 @@ export async function startFakeKubelet(
   t: Pick<TestContext, 'after'>,
   folder: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
+  upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void = echoUpgrade,
 ): Promise<FakeKubelet> {
   const pki = await openPki(`${folder}/pki`, { clock: systemClock, log: silentLogger })
   const keys = createKeys()
@@ -50,13 +52,10 @@ export async function startFakeKubelet(
       answer(request, response)
     },
   )
-  server.on('upgrade', (request, socket) => {
+  server.on('upgrade', (request, socket, head) => {
     note(request)
     socket.on('error', () => {})
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\n\r\n`,
-    )
-    socket.pipe(socket)
+    upgrade(request, socket, head)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -65,4 +64,9 @@ export async function startFakeKubelet(
     server.close()
   })
   return { port: (server.address() as AddressInfo).port, asked }
+}
+
+function echoUpgrade(request: IncomingMessage, socket: Duplex): void {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\n\r\n`)
+  socket.pipe(socket)
 }

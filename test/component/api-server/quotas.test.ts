@@ -51,5 +51,34 @@ describe('quotas, through the whole server', () => {
     assert.deepEqual(await used(), { cpu: '500m', pods: '1' })
     await send('DELETE', `${NAMESPACE}/pods/before`, { gracePeriodSeconds: 0 })
     assert.deepEqual(await used(), { cpu: '0', pods: '0' })
+    await send('DELETE', `${NAMESPACE}/resourcequotas/q`)
+  })
+
+  test('what a pod says for all of its containers counts in their place, and its overhead on top', async () => {
+    await send('POST', '/apis/node.k8s.io/v1/runtimeclasses', {
+      metadata: { name: 'sandboxed' },
+      handler: 'sandboxed',
+      overhead: { podFixed: { cpu: '100m', memory: '16Mi' } },
+    })
+    await send('POST', `${NAMESPACE}/resourcequotas`, {
+      metadata: { name: 'q2' },
+      spec: { hard: { 'requests.cpu': '1', 'limits.cpu': '2', 'requests.memory': '64Mi' } },
+    })
+    const whole = (name: string) => ({
+      metadata: { name },
+      spec: {
+        runtimeClassName: 'sandboxed',
+        resources: { requests: { cpu: '600m', memory: '32Mi' }, limits: { cpu: '1' } },
+        // Says nothing about memory, and need not.
+        containers: [{ name: 'c', image: 'x', resources: { requests: { cpu: '200m' } } }],
+      },
+    })
+    assert.equal((await send('POST', `${NAMESPACE}/pods`, whole('whole'))).status, 201)
+    const { status } = (await send('GET', `${NAMESPACE}/resourcequotas/q2`)).body
+    assert.deepEqual(status.used, { 'requests.cpu': '700m', 'limits.cpu': '1100m', 'requests.memory': '48Mi' })
+    const refused = await send('POST', `${NAMESPACE}/pods`, whole('more'))
+    assert.match(refused.body.message, /requested: limits.cpu=1100m,requests.cpu=700m,requests.memory=48Mi, used: /)
+    const silent = await send('POST', `${NAMESPACE}/pods`, pod('silent'))
+    assert.match(silent.body.message, /must specify limits.cpu for: c; requests.memory for: c/)
   })
 })

@@ -47,6 +47,9 @@ test('pods that the shutdown of the node ended run again when it is ready; those
   await send('POST', '/api/v1/nodes', nodeIs('False'))
   const made = (await send('POST', '/apis/apps/v1/namespaces/default/replicasets', replicaSet)) as ReplicaSet
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: made.metadata?.uid, controller: true }
+  const stateful = { ...replicaSet, kind: 'StatefulSet', metadata: { name: 's' } }
+  const madeSet = (await send('POST', '/apis/apps/v1/namespaces/default/statefulsets', stateful)) as ReplicaSet
+  const set = { ...owner, kind: 'StatefulSet', name: 's', uid: madeSet.metadata?.uid }
   const before = {
     web: await create('web', {}, ended, { labels: { app: 'web' } }),
     served: await create('served', {}, endedWell),
@@ -54,6 +57,7 @@ test('pods that the shutdown of the node ended run again when it is ready; those
     rejected: await create('rejected', {}, { phase: 'Failed', reason: 'NodeShutdown' }),
     once: await create('once', { restartPolicy: 'Never' }, ended),
     owned: await create('owned', {}, ended, { ownerReferences: [owner] }),
+    counted: await create('counted', {}, ended, { ownerReferences: [set] }),
     broken: await create('broken', {}, { phase: 'Failed', reason: 'Evicted' }),
   }
   assert.equal((await get('web')).metadata?.uid, before.web)
@@ -66,6 +70,8 @@ test('pods that the shutdown of the node ended run again when it is ready; those
     [web.status?.phase, web.metadata?.labels, web.spec?.nodeName, web.spec?.containers.length],
     ['Pending', { app: 'web' }, 'node-1', 1],
   )
-  for (const name of ['once', 'done', 'owned', 'broken'] as const)
+  for (const name of ['once', 'done', 'counted', 'broken'] as const)
     assert.equal((await get(name)).metadata?.uid, before[name])
+  // The set makes others in its place.
+  while ((await get('owned')).metadata?.uid !== undefined) await sleep(5, undefined, { signal: t.signal })
 })

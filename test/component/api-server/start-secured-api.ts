@@ -54,7 +54,7 @@ export async function startSecuredApi(
   return api
 }
 
-interface SecuredApiOptions extends Pick<ApiServerDeps, 'staticPods'> {
+interface SecuredApiOptions extends Pick<ApiServerDeps, 'staticPods' | 'hasScheduler'> {
   /** Whether the node has yet to come, by a bootstrap token; else the API gives it its credential. */
   readonly isNodeNew?: boolean
 }

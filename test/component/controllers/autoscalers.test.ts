@@ -134,6 +134,29 @@ describe('autoscalers', () => {
     assert.match(table.body.rows[0].cells[2], /^cpu: \d+%\/50%$/)
   })
 
+  test('of the older version of the group work the same, and show there what that version has no fields for', async (t) => {
+    const { world, usage, until } = await createScaledWorld(t)
+    await world.create('deployments', workload('Deployment', 2))
+    usage.cores = 0.1
+    const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers'
+    const spec = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, minReplicas: 2 }
+    const body = {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'web' },
+      spec: { ...spec, maxReplicas: 4, targetCPUUtilizationPercentage: 50 },
+    }
+    assert.equal((await call(world.api, 'POST', path, { body })).status, 201)
+    const { spec: stored } = await until('more', ({ status }) => status?.desiredReplicas === 4)
+    assert.deepEqual(stored.metrics, autoscaler({}).spec.metrics)
+    const { body: old } = await call(world.api, 'GET', `${path}/web`)
+    assert.equal(old.apiVersion, 'autoscaling/v1')
+    assert.equal(old.status.desiredReplicas, 4)
+    assert.ok(old.status.currentCPUUtilizationPercentage > 50)
+    const conditions = JSON.parse(old.metadata.annotations['autoscaling.alpha.kubernetes.io/conditions'])
+    assert.equal(conditionOf({ status: { conditions } }, 'ScalingActive').reason, 'ValidMetricFound')
+  })
+
   test('read usage once for all, not at all without them, and write nothing when nothing changes', async (t) => {
     const { world, until, sent } = await createScaledWorld(t)
     const target = { type: 'AverageValue', averageValue: '1Mi' }

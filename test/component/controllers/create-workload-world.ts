@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/base/async/clock.ts'
 import type { Clock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { runControllers } from '../../../src/controllers/composition/run-controllers.ts'
+import type { ControllersDeps } from '../../../src/controllers/composition/run-controllers.ts'
 import { runScheduler } from '../../../src/controllers/scheduler/run-scheduler.ts'
 import type { VolumeFolders } from '../../../src/controllers/storage/volume-folders.ts'
 import { makeTemporaryFolder } from '../../fixtures/make-temporary-folder.ts'
@@ -38,6 +39,9 @@ const ROOTS: Readonly<Record<string, string>> = {
   cronjobs: '/apis/batch/v1',
   poddisruptionbudgets: '/apis/policy/v1',
   horizontalpodautoscalers: '/apis/autoscaling/v2',
+  ingresses: '/apis/networking.k8s.io/v1',
+  ingressclasses: '/apis/networking.k8s.io/v1',
+  secrets: '/api/v1',
 }
 
 /** What a kubelet makes of a pod; undefined leaves it as it is. */
@@ -57,22 +61,26 @@ export async function createWorkloadWorld(
     readonly clock?: Clock
     readonly api?: Partial<TestApiOptions>
     readonly folders?: VolumeFolders
+    /** Where Ingresses are served, or why they are not. */
+    readonly ingress?: ControllersDeps['ingress']
     /** Whether the real scheduler gives pods their node; otherwise they get it unasked. */
     readonly hasScheduler?: boolean
+    /** Parts that are switched off. */
+    readonly without?: readonly string[]
   } = {},
 ) {
-  const { clock = systemClock, folders, hasScheduler = false } = options
+  const { clock = systemClock, folders, ingress, hasScheduler = false, without = [] } = options
   const server = await createTestApi({ folder: makeTemporaryFolder(), hasScheduler, ...options.api })
   const client = new FakeKubeClient(server.api)
   const over = new AbortController()
   let stop = new AbortController()
   const start = () => {
     stop = new AbortController()
-    const deps = { client, nodeName: 'node-1', without: [], clock, random: Math.random, newUid: randomUUID }
+    const deps = { client, nodeName: 'node-1', without, clock, random: Math.random, newUid: randomUUID }
     const log = silentLogger
     const scheduler = { ...deps, log, events: { record() {} } }
     const loops = [
-      runControllers({ ...deps, folders, log }, stop.signal),
+      runControllers({ ...deps, folders, ingress, log }, stop.signal),
       ...(hasScheduler ? [runScheduler(scheduler, stop.signal)] : []),
     ]
     return Promise.all(loops).catch((error: unknown) => {
@@ -142,7 +150,7 @@ export async function createWorkloadWorld(
 export type WorkloadWorld = Awaited<ReturnType<typeof createWorkloadWorld>>
 
 function pathOf(plural: string): string {
-  const isNamespaced = !['nodes', 'persistentvolumes', 'storageclasses'].includes(plural)
+  const isNamespaced = !['nodes', 'persistentvolumes', 'storageclasses', 'ingressclasses'].includes(plural)
   return `${ROOTS[plural]}${isNamespaced ? NAMESPACE : ''}/${plural}`
 }
 

@@ -65,6 +65,45 @@ describe('disruption budgets', () => {
     await world.remove('pods', second.metadata.name)
   })
 
+  test('say what is wrong with the pods that they select', async (t) => {
+    const world = await createWorkloadWorld(t)
+    await world.create('poddisruptionbudgets', budget('b', { maxUnavailable: 1 }))
+    await world.until(
+      'no pods',
+      () => world.events('NoPods'),
+      ([message]) => message === 'No matching pods found',
+    )
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'bare', labels },
+      spec: deployment(1).spec.template.spec,
+    }
+    await world.create('pods', pod)
+    const [unmanaged] = await world.until(
+      'a pod without a controller',
+      () => world.events('UnmanagedPods'),
+      (found) => found.length > 0,
+    )
+    assert.match(
+      unmanaged ?? '',
+      /^Pods selected by this PodDisruptionBudget \(selector: &LabelSelector\{MatchLabels:map\[string\]string\{app: web,\},MatchExpressions:\[\]LabelSelectorRequirement\{\},\}\) were found to be unmanaged\./,
+    )
+    await world.create('poddisruptionbudgets', budget('c', { minAvailable: 1 }))
+    await world.patch('pods', 'bare', { metadata: { annotations: { touched: 'yes' } } })
+    await world.until(
+      'two budgets',
+      () => world.events('MultiplePodDisruptionBudgets'),
+      ([message]) => message === 'Pod "default"/"bare" matches multiple PodDisruptionBudgets.  Chose "b" arbitrarily.',
+    )
+    const { status, body } = await evict(world, 'bare')
+    assert.equal(status, 500)
+    assert.equal(
+      body.message,
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    )
+  })
+
   test('of a part count what the controllers want', async (t) => {
     const world = await createWorkloadWorld(t)
     await world.create('deployments', deployment(4))

@@ -221,6 +221,31 @@ describe('jobs', () => {
     )
   })
 
+  test('have the labels of their pods when they have none, and go with their CronJob, pods and all', async (t) => {
+    const world = await createWorkloadWorld(t)
+    const { metadata } = await world.create('cronjobs', {
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: 'tick' },
+      spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template: template() } } },
+    })
+    const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'tick', uid: metadata.uid, controller: true }
+    const made = await world.create('jobs', { ...job(), metadata: { name: 'work', ownerReferences: [owner] } })
+    assert.equal(made.metadata.labels['batch.kubernetes.io/job-name'], 'work')
+    await world.until(
+      'a pod',
+      () => world.list('pods'),
+      (pods) => pods.length === 1,
+    )
+    await world.remove('cronjobs', 'tick', { propagationPolicy: 'Background' })
+    await world.until(
+      'no pods',
+      () => world.list('pods'),
+      (pods) => pods.length === 0,
+    )
+    assert.deepEqual(await world.list('jobs'), [])
+  })
+
   test('count exactly, whenever the controllers are killed', async (t) => {
     const world = await createWorkloadWorld(t)
     world.kubelet = () => ended('Succeeded')

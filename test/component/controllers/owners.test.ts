@@ -44,6 +44,14 @@ describe('owners', () => {
     assert.ok(await get('held'))
   })
 
+  test('what is let free has no owners left, not even an empty list of them', async () => {
+    const { server, create, remove, get } = await setUp()
+    await using _ = server
+    await create('child', [await create('owner')])
+    await remove('owner', 'Orphan')
+    assert.equal(Object.hasOwn(await get('child'), 'ownerReferences'), false)
+  })
+
   test('in the foreground those that are owned go first, level by level', async () => {
     const { server, create, remove, get } = await setUp()
     await using _ = server

@@ -142,6 +142,21 @@ describe('stateful sets', () => {
     )
   })
 
+  test('say that they changed what becomes of claims', async (t) => {
+    const world = await createWorkloadWorld(t)
+    await world.create('statefulsets', statefulSet({ ...claims, replicas: 1 }))
+    await settled(world, 1)
+    assert.equal((await world.get('pods', 'db-0')).metadata.generateName, 'db-')
+    await world.patch('statefulsets', 'db', {
+      spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } },
+    })
+    await world.until(
+      'the event',
+      () => world.events('SuccessfulUpdate'),
+      ([message]) => message === 'Update Pod db-0 in StatefulSet db successful',
+    )
+  })
+
   test('begin at an ordinal, and replace pods that failed', async (t) => {
     const world = await createWorkloadWorld(t)
     await world.create('statefulsets', statefulSet({ replicas: 2, ordinals: { start: 5 } }))

@@ -17,9 +17,11 @@ before(async () => {
 after(async () => await page[Symbol.asyncDispose]())
 
 /** As fetch, but with any header. */
-async function call(path: string, headers: Headers = {}, method = 'GET') {
-  const sent = request(new URL(path, page.address), { method, headers, agent: false })
-  sent.end()
+async function call(path: string, headers: Headers = {}, method = 'GET', body?: object | string) {
+  const sentText = typeof body === 'object' ? JSON.stringify(body) : body
+  const type = sentText === undefined ? {} : { 'content-type': 'application/json' }
+  const sent = request(new URL(path, page.address), { method, headers: { ...type, ...headers }, agent: false })
+  sent.end(sentText)
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const text = Buffer.concat(await response.toArray()).toString('utf8')
   return { status: response.statusCode ?? 0, headers: response.headers, text }
@@ -128,14 +130,18 @@ describe('requests of others', () => {
     assert.equal((await call('/session', { ...session, 'sec-fetch-site': 'same-origin' })).status, 200)
   })
 
-  test('what changes something needs an origin, and nothing but the session is changed', async () => {
+  test('what changes something needs an origin and both halves of the session', async () => {
     const session = await signIn()
     assert.equal((await call('/session', session, 'DELETE')).status, 403)
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
-      assert.equal(
-        (await call('/api/v1/namespaces/default/pods/a', { ...session, ...ownOrigin() }, method)).status,
-        405,
-      )
+    const path = '/api/v1/namespaces/default/pods/a'
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      assert.equal((await call(path, session, method)).status, 403, `${method} without an origin`)
+      const foreign = { ...session, origin: 'http://127.0.0.1:1' }
+      assert.equal((await call(path, foreign, method)).status, 403, `${method} of another port`)
+      const half = { cookie: session.cookie, ...ownOrigin() }
+      assert.equal((await call(path, half, method)).status, 401, `${method} without the key`)
+    }
+    for (const path of ['/access', '/agent/pull']) assert.equal((await call(path, session, 'POST')).status, 403, path)
   })
 
   test('every answer has a strict policy, and is not to be guessed at', async () => {
@@ -178,11 +184,113 @@ describe('the API behind the page', () => {
     for (const path of paths) assert.ok([400, 403].includes((await call(path, session)).status), path)
   })
 
+  test('changes what the user may change, and a reader nothing', async () => {
+    const [admin, reader] = [await signIn(), await signIn('reader')]
+    const pods = '/api/v1/namespaces/default/pods'
+    const pod = { metadata: { name: 'made' }, spec: { containers: [{ name: 'main', image: 'a' }] } }
+    const refused = await call(pods, { ...reader, ...ownOrigin() }, 'POST', pod)
+    assert.equal(refused.status, 403)
+    assert.match(refused.text, /User \\"reader\\" cannot create resource \\"pods\\"/)
+    assert.equal((await call(`${pods}?dryRun=All`, { ...admin, ...ownOrigin() }, 'POST', pod)).status, 201)
+    assert.equal((await call(`${pods}/made`, admin)).status, 404)
+    assert.equal((await call(pods, { ...admin, ...ownOrigin() }, 'POST', pod)).status, 201)
+    const patch = { ...ownOrigin(), 'content-type': 'application/merge-patch+json' }
+    const labels = { metadata: { labels: { by: 'page' } } }
+    assert.equal((await call(`${pods}/made`, { ...reader, ...patch }, 'PATCH', labels)).status, 403)
+    assert.match((await call(`${pods}/made`, { ...admin, ...patch }, 'PATCH', labels)).text, /"by":"page"/)
+    assert.equal((await call(`${pods}/made`, { ...reader, ...ownOrigin() }, 'DELETE')).status, 403)
+    const path = `${pods}/made?gracePeriodSeconds=0`
+    assert.equal((await call(path, { ...admin, ...ownOrigin() }, 'DELETE')).status, 200)
+  })
+
+  test('takes no body of another kind, nor a larger one than the API', async () => {
+    const headers = { ...(await signIn()), ...ownOrigin() }
+    const pods = '/api/v1/namespaces/default/pods'
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data'])
+      assert.equal((await call(pods, { ...headers, 'content-type': type }, 'POST', '{}')).status, 415, type)
+    assert.equal((await call(pods, headers, 'POST', `"${'x'.repeat(3 * 1024 * 1024)}"`)).status, 413)
+    assert.equal((await call(pods, headers, 'OPTIONS')).status, 405)
+  })
+
+  test('says what its user may do', async () => {
+    const [admin, reader] = [await signIn(), await signIn('reader')]
+    const questions = [
+      { verb: 'delete', resource: 'pods', namespace: 'default', name: 'web' },
+      { verb: 'list', resource: 'pods', namespace: 'default' },
+      { verb: 'create', resource: 'pods', subresource: 'exec', namespace: 'default' },
+      { verb: 'create', resource: 'nodes', subresource: 'proxy', name: 'node-1' },
+    ]
+    const ask = async (session: Headers, body: object | string = questions) =>
+      await call('/access', { ...session, ...ownOrigin() }, 'POST', body)
+    assert.equal((await ask(admin)).text, '[true,true,true,true]')
+    assert.equal((await ask(reader)).text, '[false,true,false,false]')
+    for (const body of ['', '{}', '[1]', [{ verb: 1 }], Array.from({ length: 41 }, () => ({ verb: 'get' }))])
+      assert.equal((await ask(admin, body)).status, 400, JSON.stringify(body))
+  })
+
+  test('pulls an image for those who may do anything to the node', async () => {
+    const [admin, reader] = [await signIn(), await signIn('reader')]
+    const pull = async (session: Headers, image: unknown) =>
+      await call('/agent/pull', { ...session, ...ownOrigin() }, 'POST', { image })
+    assert.equal((await pull(reader, 'busybox:1')).status, 403)
+    for (const image of ['', '--state', '-x', 'a b', 5]) assert.equal((await pull(admin, image)).status, 400)
+    assert.deepEqual(page.agent.pulled, [])
+    assert.deepEqual((await pull(admin, 'busybox:1')).text, '{}')
+    assert.deepEqual(page.agent.pulled, ['busybox:1'])
+    assert.equal((await pull(admin, 'missing:1')).text, '{"error":"Cannot pull \\"missing:1\\": not found"}')
+  })
+
   test('data is only data: its type is ours, and it may do nothing', async () => {
     const { headers } = await call('/api/v1/pods', await signIn())
     assert.equal(headers['content-type'], 'application/json')
     assert.match(String(headers['content-security-policy']), /sandbox/)
     assert.equal(headers['cache-control'], 'no-store')
+  })
+})
+
+describe('a terminal', () => {
+  const path = '/api/v1/namespaces/default/pods/web/exec?command=sh&stdout=true&container=main'
+  const upgrade = async (headers: Headers, target = path) => {
+    const handshake = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    }
+    return await call(target, { ...handshake, ...headers })
+  }
+
+  test('needs an origin of our own and both halves of the session, and the rights of its user', async () => {
+    const [admin, reader] = [await signIn(), await signIn('reader')]
+    const halves = ({ cookie, 'x-deckhand-key': key }: typeof admin) => ({
+      cookie,
+      'sec-websocket-protocol': `v5.channel.k8s.io, deckhand-key.${key}`,
+    })
+    assert.equal((await upgrade(halves(admin))).status, 403)
+    assert.equal((await upgrade({ ...halves(admin), origin: 'http://127.0.0.1:1' })).status, 403)
+    assert.equal((await upgrade({ ...halves(admin), ...ownOrigin(), host: 'evil.example' })).status, 403)
+    assert.equal((await upgrade({ cookie: admin.cookie, ...ownOrigin() })).status, 401)
+    assert.equal((await upgrade({ ...halves(admin), cookie: reader.cookie, ...ownOrigin() })).status, 401)
+    const refused = await upgrade({ ...halves(reader), ...ownOrigin() })
+    assert.equal(refused.status, 403)
+    assert.match(refused.text, /User \\"reader\\" cannot (?:create|get) resource \\"pods\/exec\\"/)
+    // With the rights for it, it is the pod that is missing.
+    const missing = await upgrade({ ...halves(admin), ...ownOrigin() })
+    assert.equal(missing.status, 404)
+    assert.match(missing.text, /pods \\"web\\" not found/)
+  })
+
+  test('is the only place where another protocol is spoken', async () => {
+    const { cookie, 'x-deckhand-key': key } = await signIn()
+    const headers = { cookie, 'sec-websocket-protocol': `deckhand-key.${key}`, 'x-deckhand-key': key, ...ownOrigin() }
+    const answers = {
+      '/api/v1/namespaces/default/pods/web/attach': 400,
+      '/api/v1/namespaces/default/pods/web/portforward': 400,
+      '/api/v1/nodes/node-1/proxy/exec': 403,
+      '/exec': 404,
+    }
+    for (const [target, status] of Object.entries(answers))
+      assert.equal((await upgrade(headers, target)).status, status, target)
   })
 })
 

@@ -17,11 +17,17 @@ const KEY = 'a key for tests'
 
 /** What the agent of the node says. */
 export interface FakeAgent {
-  pods: readonly { readonly uid: string; readonly why: string; readonly steps?: readonly object[] }[]
+  /** Undefined: it explains nothing. */
+  pods: readonly ({ readonly uid: string; readonly why: string } & Readonly<Record<string, unknown>>)[] | undefined
   manifests: readonly object[]
   summary: object
+  /** Undefined: it has none. */
+  history: object | undefined
+  images: object | undefined
   /** The paths that it was asked for. */
   readonly asked: string[]
+  /** The images that it pulled. */
+  readonly pulled: string[]
 }
 
 /** A page over a whole API on loopback, with an agent that says what the test wants. */
@@ -35,7 +41,8 @@ export class TestPage implements AsyncDisposable {
   private constructor(folder: string, api: SecuredApi) {
     this.#folder = folder
     this.api = api
-    this.agent = { pods: [], manifests: [], summary: {}, asked: [] }
+    const none = { history: undefined, images: undefined }
+    this.agent = { pods: [], manifests: [], summary: {}, ...none, asked: [], pulled: [] }
   }
 
   /** Without the built page where none is asked for. */
@@ -66,14 +73,22 @@ export class TestPage implements AsyncDisposable {
         key: KEY,
         assets: join(this.#folder, 'page'),
         nodeName: 'node-1',
+        isOneOfMany: false,
         version: '0.0.0',
         agent: {
           ask: (path) => {
             agent.asked.push(path)
+            if (path === '/stats/history') return Promise.resolve(agent.history)
+            if (path === '/why/images') return Promise.resolve(agent.images)
             if (path.startsWith('/stats')) return Promise.resolve(agent.summary)
+            if (agent.pods === undefined) return Promise.resolve(undefined)
             return Promise.resolve({ pods: agent.pods, manifests: agent.manifests })
           },
           readProblems: () => Promise.resolve([]),
+          pullImage: async (image) => {
+            agent.pulled.push(image)
+            if (image.includes('missing')) throw new Error(`Cannot pull "${image}": not found`)
+          },
         },
         connect: (identity) => openConnection(Math.random, join(this.#folder, `${identity}.kubeconfig`), connections),
         clock: systemClock,

@@ -10,6 +10,8 @@ import type { StreamRoutesDeps } from '../../../src/serving/endpoints/streams/st
 import { createHealthRoutes } from '../../../src/serving/endpoints/health-routes.ts'
 import { createMetricsRoute, createSlisRoute } from '../../../src/serving/endpoints/metrics-routes.ts'
 import { createPodsRoute } from '../../../src/serving/endpoints/pods-routes.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
+import { createImagesRoute } from '../../../src/serving/endpoints/images-route.ts'
 import { createWhyRoute } from '../../../src/serving/endpoints/why-route.ts'
 import type { Caller, Route } from '../../../src/serving/http/route.ts'
 import { CLIENT_AUTH, SERVER_AUTH, createTestCertificate } from '../../builders/create-test-authority.ts'
@@ -56,14 +58,13 @@ function createRoutes(): readonly Route[] {
         onChecked() {},
       }),
       createPodsRoute(() => []),
-      createWhyRoute(
-        () => [],
-        () => [],
-      ),
+      createWhyRoute({ explain: () => [], refusedManifests: () => [], placesOf: () => [] }),
+      createImagesRoute({ listImages: () => Promise.resolve([]), clock: systemClock }),
       createMetricsRoute('/metrics', render),
       createMetricsRoute('/metrics/probes', render),
       createSlisRoute(render, () => {}),
       reached('/stats/summary', ['GET', 'POST']),
+      reached('/stats/history', ['GET']),
       reached('/metrics/cadvisor', 'any'),
       reached('/metrics/resource', 'any'),
     ],
@@ -103,7 +104,9 @@ const ENDPOINTS: readonly (readonly [path: string, codes: readonly number[], sub
   ['/runningpods', GET_ONLY, 'pods'],
   ['/runningpods/', GET_ONLY, 'pods'],
   ['/why', GET_ONLY, 'proxy'],
+  ['/why/images', GET_ONLY, 'proxy'],
   ['/stats/summary', GET_POST, 'stats'],
+  ['/stats/history', GET_ONLY, 'stats'],
   ['/stats', NOTHING, 'stats'],
   ['/metrics', ANY, 'metrics'],
   ['/metrics/cadvisor', ANY, 'metrics'],

@@ -3,7 +3,9 @@ import { applyBasics } from './tables/apply/apply-basics.ts'
 import { applyErrors } from './tables/apply/apply-errors.ts'
 import { applyKinds } from './tables/apply/apply-kinds.ts'
 import { applyPods } from './tables/apply/apply-pods.ts'
+import { autoscalers } from './tables/autoscalers.ts'
 import { deletion } from './tables/deletion.ts'
+import { ingresses } from './tables/ingresses.ts'
 import { kinds, lives } from './tables/kinds.ts'
 import { networkPolicies } from './tables/network-policies.ts'
 import { patches } from './tables/patches.ts'
@@ -55,4 +57,6 @@ export const allTables: readonly ContractTable[] = [
   customObjects,
   quotaTable,
   networkPolicies,
+  autoscalers,
+  ingresses,
 ]

@@ -18,8 +18,12 @@ const CONTROLLERS = [
   'serviceaccount-controller',
 ]
 
-/** A real kube-apiserver on loopback, with an etcd of its own and the controllers of namespaces. */
-export async function startRealTarget(programs: KubePrograms): Promise<ApiTarget> {
+/** A real kube-apiserver on loopback, with an etcd of its own and some of its controllers; the folder has the kubeconfig files. */
+export async function startRealPlane(
+  programs: KubePrograms,
+  controllers: readonly string[],
+  controllerFlags: Readonly<Record<string, string>> = {},
+) {
   const folder = makeTemporaryFolder()
   const [api = 0, etcd = 0, etcdPeer = 0, controllerManager = 0, scheduler = 0] = await freePorts(5)
   const server = `https://127.0.0.1:${api}`
@@ -38,13 +42,20 @@ export async function startRealTarget(programs: KubePrograms): Promise<ApiTarget
     // Should this process be killed, they go with it.
     enter: ['setpriv', '--pdeathsig', 'KILL'],
     ports: { api, etcd, etcdPeer, controllerManager, scheduler },
-    controllers: CONTROLLERS.join(','),
+    controllers: controllers.join(','),
+    controllerFlags,
     hasScheduler: false,
   })
   await plane.start().catch(async (error: unknown) => {
     await plane.kill()
     throw error
   })
+  return { plane, folder, server }
+}
+
+/** A real kube-apiserver on loopback, with an etcd of its own and the controllers of namespaces. */
+export async function startRealTarget(programs: KubePrograms): Promise<ApiTarget> {
+  const { plane, folder, server } = await startRealPlane(programs, CONTROLLERS)
   const target = await connectTarget(server, `${folder}/pki`)
   return {
     send: (wire) => target.send(wire),

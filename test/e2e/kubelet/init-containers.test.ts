@@ -50,17 +50,19 @@ describe('init containers', { concurrency: true }, () => {
     const timeOf = async (name: string, what: string) => {
       return (await node.logLines(pod, name)).find(({ text }) => text.startsWith(what))?.at
     }
-    const started = await Promise.all(names.map((name) => timeOf(name, 'started')))
+    // The runtime may read what they say a moment later.
+    const allTimesOf = async (what: string) =>
+      await node.waitFor(`all to have said "${what}"`, async () => {
+        const times = (await Promise.all(names.map((name) => timeOf(name, what)))).filter((time) => time !== undefined)
+        return times.length === names.length ? times : undefined
+      })
+    const started = await allTimesOf('started')
     assert.deepEqual(
-      started.toSorted((a = 0, b = 0) => b - a),
+      started.toSorted((one, other) => other - one),
       started,
     )
     await node.lab.manifests.remove('cars')
-    const reported = await node.waitFor('all to be reported', async () => {
-      const times = await Promise.all(names.map((name) => timeOf(name, 'term')))
-      return times.every((time) => time !== undefined) ? times : undefined
-    })
-    const [main = 0, inner = 0, outer = 0] = reported
+    const [main = 0, inner = 0, outer = 0] = await allTimesOf('term')
     assert.ok(main + 500 <= inner && inner <= outer, `${main} ${inner} ${outer}`)
   })
 

@@ -19,6 +19,8 @@ const GONE_MS = 20_000
 /** A dockerd with its containerd in the namespaces of a lab; all that it has is below one folder. */
 export class LabDocker implements LabRuntime {
   readonly name = 'docker'
+  /** What runs containers from the next start on: a path. */
+  ociRuntime: string | undefined
   readonly #folder: string
   readonly #enter: readonly string[]
   #process: StartedProcess | undefined
@@ -48,7 +50,12 @@ export class LabDocker implements LabRuntime {
   async start(): Promise<void> {
     await mkdir(this.#folder, { recursive: true })
     // Without it dockerd would read that of the machine.
-    await writeFile(`${this.#folder}/daemon.json`, JSON.stringify({ runtimes: { [SECOND_HANDLER]: { path: 'runc' } } }))
+    const runtimes = { [SECOND_HANDLER]: { path: 'runc' } }
+    const config =
+      this.ociRuntime === undefined
+        ? { runtimes }
+        : { runtimes: { ...runtimes, own: { path: this.ociRuntime } }, 'default-runtime': 'own' }
+    await writeFile(`${this.#folder}/daemon.json`, JSON.stringify(config))
     const options = {
       host: this.endpoint,
       'data-root': `${this.#folder}/root`,

@@ -120,6 +120,7 @@ describe('kubectl', () => {
       'apps/v1',
       'authentication.k8s.io/v1',
       'authorization.k8s.io/v1',
+      'autoscaling/v1',
       'autoscaling/v2',
       'batch/v1',
       'certificates.k8s.io/v1',

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import process from 'node:process'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { selfSigned } from '../../fixtures/self-signed.ts'
 import { startLab } from '../lab/start-lab.ts'
+import type { Lab } from '../lab/start-lab.ts'
 import { WorkloadNode } from './workload-node.ts'
 
 const deployment = (name: string, command: string, replicas: number) => `apiVersion: apps/v1
@@ -42,11 +44,54 @@ spec:
 const FETCH = 'fetch(process.argv[1]).then((r) => r.text()).then(console.log)'
 const TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount'
 
+const GET = `const [url, host] = process.argv.slice(1)
+const options = { headers: { host }, servername: host, rejectUnauthorized: false }
+process.getBuiltinModule(url.startsWith('https') ? 'node:https' : 'node:http').get(url, options, async (answer) => {
+  const subject = answer.socket.getPeerCertificate?.().subject?.CN ?? ''
+  let text = ''
+  for await (const chunk of answer) text += chunk
+  console.log(answer.statusCode, subject, text.trim())
+})`
+
+/** By kubectl, as people make them: a host with a certificate, and all others. */
+async function checkIngress(lab: Lab, node: WorkloadNode): Promise<void> {
+  assert.match(await node.kubectl('get', 'ingressclass'), /^deckhand \(default\) +deckhand\.local\/ingress +<none>/m)
+  const cert = await node.write('tls.crt', selfSigned.cert)
+  const key = await node.write('tls.key', selfSigned.key)
+  await node.kubectl('create', 'secret', 'tls', 'web', '--cert', cert, '--key', key)
+  await node.kubectl(
+    'create',
+    'ingress',
+    'web',
+    '--rule=a.example/*=web:http,tls=web',
+    '--rule=b.example/index.html=web:80',
+  )
+  const get = async (url: string, host: string) =>
+    (await lab.runInside([process.execPath, '-e', GET, url, host])).stdout.trim()
+  for (
+    let tries = 0;
+    !(await get('https://127.0.0.1:8443/', 'a.example')).startsWith('200 nobody.test web-');
+    tries += 1
+  ) {
+    assert.ok(tries < 50, await get('https://127.0.0.1:8443/', 'a.example'))
+    await sleep(100)
+  }
+  assert.match(await get('http://127.0.0.1:8480/', 'a.example'), /^200 {2}web-/)
+  assert.match(await get('http://127.0.0.1:8480/index.html', 'b.example'), /^200 {2}web-/)
+  assert.match(await get('http://127.0.0.1:8480/', 'b.example'), /^404 /)
+  const described = await node.kubectl('describe', 'ingress', 'web')
+  assert.match(described, /Address: +\d+\.\d+\.\d+\.\d+\nIngress Class: +deckhand\n/)
+  assert.match(described, /web terminates a\.example/)
+  assert.match(described, /\/ +web:http \(10\.[\d.]+:8080,10\.[\d.]+:8080\)/)
+  assert.match(described, /Normal +Sync .* Served at [\d.]+, port 8480 and 8443/)
+  assert.match(await node.kubectl('get', 'ingress', 'web'), /^web +deckhand +a\.example,b\.example +\d[\d.]+ +80, 443/m)
+}
+
 describe('services of a standalone node', () => {
   test('pods find each other and the API by name; without pods a service refuses; down takes the rules along', async () => {
     await using lab = await startLab()
     const node = new WorkloadNode(lab)
-    await node.up()
+    await node.up('--ingress-http-port', '8480', '--ingress-https-port', '8443')
     await node.kubectl('apply', '-f', await node.write('services.yaml', OBJECTS))
     for (const name of ['web', 'client']) await node.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=25s')
     const inClient = (...argv: readonly string[]) => node.tryKubectl('exec', 'deployment/client', '--', ...argv)
@@ -58,8 +103,18 @@ describe('services of a standalone node', () => {
         await sleep(100)
       }
     }
-    // By the short name, with the search path of its namespace.
-    await until('by name', ['wget', '-q', '-T', '2', '-O', '-', 'http://web/'], (text) => text.startsWith('web-'))
+    // By the short name, with the search path of its namespace, and with all that busybox starts programs by.
+    const wget = 'wget -q -T 2 -O - http://web/'
+    const ways = [
+      wget.split(' '),
+      ['busybox', ...wget.split(' ')],
+      ['sh', '-c', wget],
+      ['sh', '-c', `true; busybox ${wget}`],
+    ]
+    for (const argv of [...ways, ['sh', '-c', `echo http://web/ | xargs ${wget.replace(' http://web/', '')}`]]) {
+      await until(argv.join(' '), argv, (text) => text.startsWith('web-'))
+    }
+    await until('ping', ['ping', '-c', '1', '-W', '1', 'web'], (text) => text.startsWith('PING web ('))
     const { stdout: resolv } = await inClient('cat', '/etc/resolv.conf')
     assert.match(resolv, /search default\.svc\.cluster\.local svc\.cluster\.local cluster\.local/)
     assert.match(resolv, /options ndots:5/)
@@ -94,6 +149,7 @@ describe('services of a standalone node', () => {
     const client = (await node.kubectl('get', 'pods', '-l', 'app=client', '-o', 'name')).trim()
     await node.kubectl('label', client, 'friend=yes')
     await until('allowed', ask, (text) => text.startsWith('web-'))
+    await checkIngress(lab, node)
     await node.kubectl('scale', 'deployment/web', '--replicas=0')
     await until('refused', ['wget', '-q', '-T', '2', '-O', '-', 'http://web/'], (text) => /refused/.test(text))
     await node.down()

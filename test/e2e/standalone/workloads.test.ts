@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startLab } from '../lab/start-lab.ts'
 import { WorkloadNode } from './workload-node.ts'
 
@@ -131,6 +132,22 @@ async function runOthers(node: WorkloadNode): Promise<void> {
   await node.kubectl('delete', 'daemonset/agent', 'statefulset/db', 'cronjob/tick', '--cascade=foreground')
 }
 
+/** Without our scheduler another one decides where pods run. */
+async function placeByHand(node: WorkloadNode): Promise<void> {
+  await node.kubectl('run', 'placed', '--image=deckhand.local/busybox:1', '--restart=Never', '--', 'sleep', '1000')
+  await sleep(500)
+  const decided = 'jsonpath={.spec.nodeName}{.status.conditions}'
+  assert.equal(await node.kubectl('get', 'pod', 'placed', '-o', decided), '')
+  assert.match((await node.deckhand('why', 'placed')).stdout, /Waits for the scheduler: this node runs without one/)
+  const name = await node.kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')
+  const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'placed' }, target: { kind: 'Node', name } }
+  const file = await node.write('binding.json', JSON.stringify(binding))
+  await node.kubectl('create', '--raw', '/api/v1/namespaces/default/pods/placed/binding', '-f', file)
+  await node.kubectl('wait', 'pod/placed', '--for=condition=Ready', '--timeout=25s')
+  // Its process ignores SIGTERM, and "down" would wait for all of its grace.
+  await node.kubectl('delete', 'pod', 'placed', '--now')
+}
+
 describe('workloads of a standalone node', () => {
   test('a Deployment runs, rolls, is undone, scaled and deleted by kubectl', async () => {
     await using lab = await startLab()
@@ -149,15 +166,19 @@ describe('workloads of a standalone node', () => {
     await node.kubectl('wait', 'deployment/web', '--for=condition=Available', '--timeout=25s')
     await node.kubectl('rollout', 'status', 'deployment/web', '--timeout=25s')
     assert.match(await node.kubectl('get', 'deployment', 'web', '--no-headers'), /^web +3\/3 +3 +3 /)
+    await node.kubectl('autoscale', 'deployment/web', '--min=2', '--max=4', '--cpu-percent=50')
+    assert.match(await node.kubectl('get', 'hpa', 'web', '--no-headers'), /^web +Deployment\/web +cpu: \S+\/50% +2 +4 /)
+    await node.kubectl('delete', 'hpa', 'web')
     await node.kubectl('delete', 'deployment', 'web', '--wait')
     await node.kubectl('wait', 'pods', '-l', 'app=web', '--for=delete', '--timeout=25s')
     await runOthers(node)
     await startStore(node)
     await node.down()
-    await node.up('--without', 'deployments')
+    await node.up('--without', 'deployments,scheduler')
     const refused = await node.tryKubectl('create', '-f', await node.write('web.yaml', DEPLOYMENT))
     assert.match(refused.stderr, /this node runs without deployments/)
     await endStore(node)
+    await placeByHand(node)
     await node.down()
   })
 })

@@ -18,7 +18,7 @@ export function withKillSwitch(name: KillSwitch, { environment, ...options }: Ag
   }
   const NODE_OPTIONS = `--import=${new URL(`${name}.ts`, import.meta.url).href}`
   // Switches change modules that are part of something larger once they are built, the gRPC client among them.
-  return { ...options, environment: { ...environment, NODE_OPTIONS, DECKHAND_RUN: 'sources' } }
+  return { ...options, environment: { ...environment, NODE_OPTIONS, DECKHAND_RUN: 'files' } }
 }
 
 /** The kubelet that has objects from a folder in place of an API server. */

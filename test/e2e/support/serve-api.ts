@@ -20,6 +20,7 @@ await serveApi(
     serviceRange: '10.96.0.0/12',
     hasServiceAddress: false,
     storageClass: undefined,
+    ingressClass: undefined,
     switchedOff: new Map(),
     onError: () => {},
     onReady: () => console.log('ready'),

@@ -267,7 +267,7 @@ while :; do
 done
 `
 
-async function addAddress(lab: Lab): Promise<void> {
+export async function addAddress(lab: Lab): Promise<void> {
   for (const command of [
     'ip link add node0 type veth peer name node1',
     'ip addr add 10.99.0.1/24 dev node0',

@@ -23,7 +23,7 @@ import { waitFor } from './wait-for.ts'
 
 /** One line of a container's log, in its parts. */
 export interface LogLine {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as the workload says; else when the runtime has read the line, which a busy machine may do late. */
   readonly at: number
   readonly stream: string
   readonly tag: string
@@ -221,12 +221,23 @@ function parseLogLine(line: string): LogLine {
   const [, time, stream, tag, text] = CRI_LINE.exec(line) ?? []
   if (time === undefined || stream === undefined || tag === undefined || text === undefined)
     throw new Error(`Cannot read a log line: ${JSON.stringify(line)}, expected the format of CRI`)
-  return { at: Date.parse(time), stream, tag, text }
+  return { at: saidAt(text) ?? Date.parse(time), stream, tag, text }
+}
+
+/** The time that a line of a script has behind its first word. */
+function saidAt(text: string): number | undefined {
+  const [, seconds] = /^\w+ (\d{10}\.\d{3,6})\s*$/.exec(text) ?? []
+  return seconds === undefined ? undefined : Number(seconds) * 1000
 }
 
 function parseDockerLine(line: string): LogLine {
   const { log, stream, time } = JSON.parse(line) as { log: string; stream: string; time: string }
-  return { at: Date.parse(time), stream, tag: log.endsWith('\n') ? 'F' : 'P', text: log.replace(/\n$/, '') }
+  return {
+    at: saidAt(log) ?? Date.parse(time),
+    stream,
+    tag: log.endsWith('\n') ? 'F' : 'P',
+    text: log.replace(/\n$/, ''),
+  }
 }
 
 export function isReady(pod: Pod): boolean {

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { StartedProcess } from '../../../src/system/processes/start-process.ts'
+import { systemClock } from '../../../src/base/async/clock.ts'
+import { machineArchitecture, readNodeImages } from '../../../src/standalone/images/import-images.ts'
+import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
 import { createOciArchive } from '../../../src/standalone/images/oci-archive.ts'
 import { childPid } from '../lab/lab-namespaces.ts'
 import type { Lab } from '../lab/start-lab.ts'
@@ -15,7 +18,6 @@ const REGISTRY_PORT = 5001
 const PROXY_PORT = 5000
 const FULL_SPEED = 1e9
 const proxyScript = fileURLToPath(new URL('registry-proxy.ts', import.meta.url))
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 /** How pods of the lab name the registry. */
 export const REGISTRY = `127.0.0.1:${PROXY_PORT}`
@@ -73,19 +75,14 @@ export class TestRegistry {
 
   /** Puts busybox under these names; with it a file that no other image has, so that its layer must be downloaded. */
   async push(repositories: readonly string[], uniqueBytes = 1024): Promise<void> {
-    const busybox = await readFile('/bin/busybox')
+    const images = await readNodeImages(systemClock, new AbortController().signal)
+    const busybox = images.find((image) => image.name === BUSYBOX_IMAGE)
+    if (busybox === undefined) throw new Error('Cannot push: there is no busybox image')
     for (const repository of repositories) {
       const name = `127.0.0.1:${REGISTRY_PORT}/${repository}:1`
-      const files = [
-        { kind: 'folder', path: 'bin', mode: 0o755 } as const,
-        { kind: 'file', path: 'bin/busybox', content: busybox, mode: 0o755 } as const,
-        ...['sh', 'sleep', 'echo'].map(
-          (applet) => ({ kind: 'symlink', path: `bin/${applet}`, target: 'busybox' }) as const,
-        ),
-        { kind: 'file', path: 'unique', content: randomBytes(uniqueBytes), mode: 0o644 } as const,
-      ]
-      const environment = ['PATH=/bin']
-      const archive = createOciArchive([{ name, files, environment }], architectures[process.arch] ?? process.arch)
+      const unique = { kind: 'file', path: 'unique', content: randomBytes(uniqueBytes), mode: 0o644 } as const
+      const image = { ...busybox, name, files: [...busybox.files, unique] }
+      const archive = createOciArchive([image], machineArchitecture)
       const file = `${this.#folder}/image.tar`
       await writeFile(file, archive)
       await this.#ctr('images', 'import', '--no-unpack', file)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { noTracer } from '../../../base/telemetry/tracer.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { FakeCriImages } from '../../../../test/fakes/fake-cri-images.ts'
+import { SimulatedImages } from '../../../simulation/runtime/simulated-images.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import { Container } from '../../../protocols/cri/generated/runtime-v1.ts'
@@ -15,7 +15,7 @@ const policy = { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000, maximum
 
 describe('ImageCollector', () => {
   let clock: FakeClock
-  let images: FakeCriImages
+  let images: SimulatedImages
   let used: string[]
   let volumes: string[]
   let observed: string[]
@@ -28,7 +28,7 @@ describe('ImageCollector', () => {
 
   beforeEach(() => {
     clock = new FakeClock()
-    images = new FakeCriImages()
+    images = new SimulatedImages()
     used = []
     volumes = []
     observed = []
@@ -87,6 +87,24 @@ describe('ImageCollector', () => {
     })
   }
 
+  test('lists all images with their names, and since when it knows them', async () => {
+    const collector = makeCollector()
+    used = ['a']
+    await collector.observe(never)
+    await clock.advance(5000)
+    images.add('r.example/d:1', { size: 100n })
+    const listed = await collector.list(never)
+    assert.deepEqual(
+      listed.map(({ names, inUse, firstSeenAt }) => [names[0], inUse, clock.monotonic() - firstSeenAt]),
+      [
+        ['r.example/a:1', true, 5000],
+        ['r.example/b:1', false, 5000],
+        ['r.example/c:1', false, 5000],
+        ['r.example/d:1', false, 0],
+      ],
+    )
+  })
+
   test('removes the least used until there is room', async () => {
     const collector = makeCollector()
     used = ['a', 'b', 'c']
@@ -104,7 +122,7 @@ describe('ImageCollector', () => {
   })
 
   test('leaves images of containers, of volumes, of sandboxes, pinned and new ones', async () => {
-    images = new FakeCriImages()
+    images = new SimulatedImages()
     for (const name of ['used', 'observed', 'volume', 'sandbox', 'gone'])
       images.add(`r.example/${name}:1`, { size: 100n })
     images.add('r.example/pinned:1', { pinned: true })

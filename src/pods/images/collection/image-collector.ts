@@ -32,6 +32,10 @@ class ImageGarbageError extends Error {
   override readonly name = 'ImageGarbageError'
 }
 
+export interface ListedImage extends KnownImage {
+  readonly names: readonly string[]
+}
+
 interface Removal {
   /** All that are there; what is removed is taken out. */
   readonly images: Map<string, KnownImage>
@@ -61,6 +65,12 @@ export class ImageCollector {
   /** Takes in which images there are, and removes none. */
   async observe(signal: AbortSignal): Promise<void> {
     await this.#uses.observe(this.#deps.clock.monotonic(), signal)
+  }
+
+  /** All images of the node with their names, read now, and since when they are known. Times are those of the monotonic clock. */
+  async list(signal: AbortSignal): Promise<readonly ListedImage[]> {
+    const images = await this.#uses.observe(this.#deps.clock.monotonic(), signal)
+    return images.map((image) => ({ ...image, names: this.#uses.namesOf(image) }))
   }
 
   /** One pass by age and by room; fails when there is still too little room after it. */

@@ -36,6 +36,11 @@ export class ImageUses {
     this.#ensured.set(ref, now)
   }
 
+  /** Its tags and digests, as of when it was read last. */
+  namesOf(image: Pick<KnownImage, 'id' | 'runtimeHandler'>): readonly string[] {
+    return (this.#uses.get(imageKey(image))?.names ?? []).filter((name) => name !== image.id)
+  }
+
   /** When an image was noted last, by any of its names; 0 when it never was. */
   notedAt(image: Pick<KnownImage, 'id' | 'runtimeHandler'>): number {
     return Math.max(0, ...(this.#uses.get(imageKey(image))?.names ?? []).map((name) => this.#ensured.get(name) ?? 0))

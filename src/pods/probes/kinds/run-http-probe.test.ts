@@ -10,10 +10,11 @@ import type { TLSSocket } from 'node:tls'
 import { selfSigned } from '../../../../test/fixtures/self-signed.ts'
 import { systemClock } from '../../../base/async/clock.ts'
 import type { HttpGetRequest } from '../../../protocols/http/http-get.ts'
+import { podNetwork } from '../pod-network.ts'
 import { runHttpProbe } from './run-http-probe.ts'
 
 const never = new AbortController().signal
-const deps = { clock: systemClock }
+const deps = { network: podNetwork, clock: systemClock }
 const probe = (request: HttpGetRequest, signal = never) => runHttpProbe(deps, { request, timeoutSeconds: 5 }, signal)
 
 async function serve(t: TestContext, answer: RequestListener, host = '127.0.0.1'): Promise<HttpGetRequest> {
@@ -107,10 +108,13 @@ describe('runHttpProbe()', () => {
   test('no answer in time is a failure', async (t) => {
     const target = await serve(t, () => {})
     const clock = { ...systemClock, sleep: async () => {} }
-    assert.deepEqual(await runHttpProbe({ clock }, { request: target, timeoutSeconds: 5 }, never), {
-      result: 'failure',
-      output: `Get "http://127.0.0.1:${target.port}/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
-    })
+    assert.deepEqual(
+      await runHttpProbe({ network: podNetwork, clock }, { request: target, timeoutSeconds: 5 }, never),
+      {
+        result: 'failure',
+        output: `Get "http://127.0.0.1:${target.port}/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+      },
+    )
   })
 
   test('no listener is a failure', async () => {

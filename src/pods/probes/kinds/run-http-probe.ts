@@ -1,10 +1,16 @@
 import { DeadlineError } from '../../../base/async/abort-errors.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import { withDeadline } from '../../../base/async/deadline.ts'
-import { BrokenAnswerError, httpGet } from '../../../protocols/http/http-get.ts'
+import { BrokenAnswerError } from '../../../protocols/http/http-get.ts'
 import type { HttpAnswer, HttpGetRequest } from '../../../protocols/http/http-get.ts'
+import type { PodNetwork } from '../pod-network.ts'
 import type { ProbeOutcome } from '../probe-outcome.ts'
 import { toAddress, toDialText } from '../to-dial-text.ts'
+
+export interface HttpProbeDeps {
+  readonly network: Pick<PodNetwork, 'httpGet'>
+  readonly clock: Clock
+}
 
 export interface HttpProbeTarget {
   readonly request: HttpGetRequest
@@ -15,7 +21,7 @@ const TOO_LATE = 'context deadline exceeded (Client.Timeout exceeded while await
 
 /** GETs a path; the status of the answer is the answer. */
 export async function runHttpProbe(
-  { clock }: { readonly clock: Clock },
+  { network, clock }: HttpProbeDeps,
   { request, timeoutSeconds }: HttpProbeTarget,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
@@ -23,7 +29,7 @@ export async function runHttpProbe(
   const url = `${request.scheme}://${address}${request.path.startsWith('/') ? '' : '/'}${request.path}`
   const deadline = { clock, ms: timeoutSeconds * 1000, what: `the request to ${url}` }
   try {
-    return toOutcome(await withDeadline(deadline, (late) => httpGet(request, late), signal))
+    return toOutcome(await withDeadline(deadline, (late) => network.httpGet(request, late), signal))
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof BrokenAnswerError) return { result: 'error', output: error.message, state: 'failure' }

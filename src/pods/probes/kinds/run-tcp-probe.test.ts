@@ -4,10 +4,11 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../../base/async/clock.ts'
+import { podNetwork } from '../pod-network.ts'
 import { runTcpProbe } from './run-tcp-probe.ts'
 
 const never = new AbortController().signal
-const deps = { clock: systemClock }
+const deps = { network: podNetwork, clock: systemClock }
 
 async function listen(host: string) {
   const server = createServer().listen(0, host)
@@ -42,10 +43,13 @@ describe('runTcpProbe()', () => {
   test('what takes too long is a failure', async () => {
     // The timeout passes before the connection can come.
     const clock = { ...systemClock, sleep: async () => {} }
-    assert.deepEqual(await runTcpProbe({ clock }, { host: '127.0.0.1', port: 9, timeoutSeconds: 2 }, never), {
-      result: 'failure',
-      output: 'dial tcp 127.0.0.1:9: i/o timeout',
-    })
+    assert.deepEqual(
+      await runTcpProbe({ network: podNetwork, clock }, { host: '127.0.0.1', port: 9, timeoutSeconds: 2 }, never),
+      {
+        result: 'failure',
+        output: 'dial tcp 127.0.0.1:9: i/o timeout',
+      },
+    )
   })
 
   test('rejects with the reason when it is no longer wanted', async () => {

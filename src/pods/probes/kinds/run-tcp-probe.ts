@@ -1,9 +1,14 @@
-import { connect } from 'node:net'
 import { DeadlineError } from '../../../base/async/abort-errors.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import { withDeadline } from '../../../base/async/deadline.ts'
+import type { PodNetwork } from '../pod-network.ts'
 import type { ProbeOutcome } from '../probe-outcome.ts'
 import { toAddress, toDialText } from '../to-dial-text.ts'
+
+export interface TcpProbeDeps {
+  readonly network: Pick<PodNetwork, 'dial'>
+  readonly clock: Clock
+}
 
 export interface TcpProbeTarget {
   readonly host: string
@@ -13,31 +18,18 @@ export interface TcpProbeTarget {
 
 /** Connects, and closes again without a word. */
 export async function runTcpProbe(
-  { clock }: { readonly clock: Clock },
+  { network, clock }: TcpProbeDeps,
   target: TcpProbeTarget,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const address = toAddress(target.host, target.port)
   const deadline = { clock, ms: target.timeoutSeconds * 1000, what: `the connection to ${address}` }
   try {
-    await withDeadline(deadline, (late) => dial(target, late), signal)
+    await withDeadline(deadline, (late) => network.dial(target, late), signal)
     return { result: 'success', output: '' }
   } catch (error) {
     signal.throwIfAborted()
     const output = error instanceof DeadlineError ? `dial tcp ${address}: i/o timeout` : toDialText(error, address)
     return { result: 'failure', output }
-  }
-}
-
-async function dial({ host, port }: TcpProbeTarget, signal: AbortSignal): Promise<void> {
-  const socket = connect({ host, port, signal })
-  try {
-    await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve)
-      // Stays: what goes wrong after the connection was made has no other listener.
-      socket.on('error', reject)
-    })
-  } finally {
-    socket.destroy()
   }
 }

@@ -75,6 +75,22 @@ const rows: Readonly<Record<string, Row>> = {
     observed: { sandboxes: [sandbox({ id: 's2', ready: false }), sandbox({ id: 's1', ready: false }), sandbox()] },
     sandboxes: ['s1'],
   },
+  'a ready sandbox behind a newer one goes': {
+    observed: {
+      sandboxes: [sandbox({ id: 's1' }), sandbox()],
+      containers: [instance({ sandboxId: 's1' })],
+    },
+    sandboxes: ['s0'],
+  },
+  'a ready sandbox behind a newer one stays while it has a container': {
+    observed: {
+      sandboxes: [sandbox({ id: 's1' }), sandbox()],
+      containers: [instance(), instance({ name: 'side', sandboxId: 's1' })],
+    },
+  },
+  'a ready sandbox behind a dead one stays: the pod begins again': {
+    observed: { sandboxes: [sandbox({ id: 's1', ready: false }), sandbox()] },
+  },
   'a dead sandbox stays with its container': {
     observed: {
       sandboxes: [sandbox({ id: 's1' }), sandbox({ ready: false })],

@@ -1,4 +1,4 @@
-import { newestInstance } from '../../../model/pod/observed-pod.ts'
+import { newestInstance, surplusSandboxes } from '../../../model/pod/observed-pod.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../../model/pod/observed-pod.ts'
 
 export interface Leftovers {
@@ -20,7 +20,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 /**
  * What a living pod no longer needs: dead instances beyond the newest few of each container, instances that were overtaken
- * before they ran, and dead sandboxes that are neither the newest nor hold a container. The newest dead instance of each container
+ * before they ran, and dead or surplus sandboxes that are neither the newest nor hold a container. The newest dead instance of each container
  * always stays: it is where its exit code is. Only what is too many on the whole node goes without that.
  */
 export function computeLeftovers(
@@ -39,6 +39,9 @@ export function computeLeftovers(
   const needed = new Set(
     observed.containers.filter((container) => !containers.includes(container)).map(({ sandboxId }) => sandboxId),
   )
-  const sandboxes = observed.sandboxes.filter(({ id, ready }, index) => index > 0 && !ready && !needed.has(id))
+  const surplusReady = surplusSandboxes(observed)
+  const sandboxes = observed.sandboxes.filter(
+    (sandbox, index) => index > 0 && (!sandbox.ready || surplusReady.includes(sandbox)) && !needed.has(sandbox.id),
+  )
   return { containers, sandboxes }
 }

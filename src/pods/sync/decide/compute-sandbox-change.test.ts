@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createObservedPod, createObservedSandbox as sandbox } from '../../../../test/builders/create-observed-pod.ts'
+import {
+  createInstance as instance,
+  createObservedPod,
+  createObservedSandbox as sandbox,
+} from '../../../../test/builders/create-observed-pod.ts'
 import { createPod } from '../../../../test/builders/create-pod.ts'
-import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'
+import type { ObservedContainer, ObservedSandbox } from '../../../model/pod/observed-pod.ts'
 import { computeSandboxChange } from './compute-sandbox-change.ts'
 import type { SandboxChange } from './compute-sandbox-change.ts'
 
 interface Row {
   readonly sandboxes: readonly ObservedSandbox[]
+  readonly containers?: readonly ObservedContainer[]
   readonly hostNetwork?: boolean
   readonly expected: SandboxChange
 }
@@ -20,7 +25,21 @@ const rows: Readonly<Record<string, Row>> = {
   'no sandbox at all': { sandboxes: [], expected: { needed: true, attempt: 0, sandboxId: '' } },
   'one that is fine': { sandboxes: [sandbox(latest)], expected: keep },
   'a dead one behind it': { sandboxes: [sandbox(latest), sandbox({ ready: false })], expected: keep },
-  'two that are ready': { sandboxes: [sandbox(latest), sandbox()], expected: renew },
+  'two that are ready, the older one without a container': {
+    sandboxes: [sandbox(latest), sandbox()],
+    containers: [instance({ sandboxId: 's4' })],
+    expected: keep,
+  },
+  'two that are ready, both with a container': {
+    sandboxes: [sandbox(latest), sandbox()],
+    containers: [instance({ sandboxId: 's4' }), instance({ name: 'side' })],
+    expected: renew,
+  },
+  'two that are ready, what runs is in the older one': {
+    sandboxes: [sandbox(latest), sandbox()],
+    containers: [instance()],
+    expected: renew,
+  },
   'two ready ones behind a dead one': {
     sandboxes: [sandbox({ ...latest, ready: false }), sandbox({ id: 's1' }), sandbox()],
     expected: renew,
@@ -49,10 +68,10 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 describe('computeSandboxChange()', () => {
-  for (const [name, { sandboxes, hostNetwork, expected }] of Object.entries(rows)) {
+  for (const [name, { sandboxes, containers = [], hostNetwork, expected }] of Object.entries(rows)) {
     test(name, () => {
       const pod = createPod({ spec: { hostNetwork } })
-      assert.deepEqual(computeSandboxChange(pod, createObservedPod({ sandboxes })), expected)
+      assert.deepEqual(computeSandboxChange(pod, createObservedPod({ sandboxes, containers })), expected)
     })
   }
 

@@ -1,3 +1,4 @@
+import { surplusSandboxes } from '../../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 
@@ -7,12 +8,16 @@ export interface SandboxChange {
   readonly sandboxId: string
 }
 
-/** Does the pod need a (new) sandbox? Nothing in the spec but the network mode ever asks for another one. */
+/**
+ * Does the pod need a (new) sandbox? Nothing in the spec but the network mode ever asks for another one. Surplus ones are left over
+ * (computeLeftovers): what runs need not end for them.
+ */
 export function computeSandboxChange(pod: Pod, observed: ObservedPod): SandboxChange {
   const [latest] = observed.sandboxes
   if (latest === undefined) return { needed: true, attempt: 0, sandboxId: '' }
   const renew = { needed: true, attempt: latest.attempt + 1, sandboxId: latest.id }
-  if (observed.sandboxes.filter(({ ready }) => ready).length > 1) return renew
+  const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
+  if (ready.length - surplusSandboxes(observed).length > 1) return renew
   if (!latest.ready) return renew
   const hostNetwork = pod.spec.hostNetwork === true
   if (latest.hostNetwork !== hostNetwork) return { ...renew, sandboxId: '' }

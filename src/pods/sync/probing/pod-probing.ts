@@ -4,6 +4,7 @@ import type { ProbeDeps } from '../../probes/probe-deps.ts'
 import { PodProbes } from '../../probes/pod-probes.ts'
 import type { PodHistory } from '../pod-history.ts'
 import { ProbeAnswers } from './probe-answers.ts'
+import type { ProbeReport } from './probe-answers.ts'
 import type { Timeline } from '../explain/timeline.ts'
 import type { ReportDeps } from '../report/update-pod-status.ts'
 import { updatePodStatus } from '../report/update-pod-status.ts'
@@ -46,6 +47,11 @@ export class PodProbing implements AsyncDisposable {
   /** The probes that fail now, in words. */
   get failures(): readonly string[] {
     return this.#answers.failures(this.#deps.observer.get(this.#probed.uid))
+  }
+
+  /** What each probe answered last. */
+  get reports(): readonly ProbeReport[] {
+    return this.#answers.reports(this.#deps.observer.get(this.#probed.uid))
   }
 
   /** Computes the status again. */

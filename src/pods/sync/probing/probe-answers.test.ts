@@ -49,6 +49,13 @@ describe('ProbeAnswers', () => {
     assert.deepEqual(setUp(answer(bad('1'), 'main-9')).answers.failures(observed), [])
   })
 
+  test('reports the last answer of each probe, since when it is so, and whether its instance still runs', () => {
+    const { answers } = setUp(answer(good), answer(bad('1')), answer(bad('2')))
+    const report = { container: 'main', type: 'readiness', result: 'failure', output: '2', at: 995, ms: 5, since: 995 }
+    assert.deepEqual(answers.reports(observed), [{ ...report, isCurrent: true }])
+    assert.deepEqual(answers.reports(undefined), [{ ...report, isCurrent: false }])
+  })
+
   test('does not repeat whole novels', () => {
     const { steps } = setUp(answer(bad('x'.repeat(1000))))
     assert.equal(steps[0]?.length, 301)

@@ -91,6 +91,9 @@ async function startAll(
   }
   const patiently = <T>(promise: Promise<T>) =>
     isReported ? promise : orReport(deps, { promise, report }, signals.superseded)
+  // A hook may need the network, which some nodes give to addresses that the API knows; this pass ends only after the hook.
+  if (!isReported && input.actions.start.some(({ name }) => hasPostStart(findContainer(input.pod, name))))
+    await report()
   for (const start of input.actions.start) {
     const kinded = findContainer(input.pod, start.name)
     try {
@@ -117,6 +120,10 @@ async function startAll(
     }
   }
   return all
+}
+
+function hasPostStart({ container }: KindedContainer): boolean {
+  return container.lifecycle?.postStart !== undefined
 }
 
 /** The API learns of the new sandbox before an image is there that takes long. */

@@ -11,6 +11,7 @@ import { CONTAINER_TYPE, LOG_PATH_LABEL, SANDBOX_ID_LABEL, TYPE_LABEL } from '..
 import type { DockerDeps } from '../docker-deps.ts'
 import { stateOf, toContainer, toContainerStatus } from '../read/to-container.ts'
 import { createNamed, removeForced } from './create-named.ts'
+import { endLostStart } from './end-lost-start.ts'
 import { findImage, readImageNames } from './image-calls.ts'
 import { inspect, listByLabels, requireContainer } from './inspect.ts'
 import { requireReadySandbox } from './sandbox-calls.ts'
@@ -139,6 +140,11 @@ export async function removeContainer(
 ): Promise<CriResponse<'removeContainer'>> {
   const container = await inspect(deps.api, containerId, CONTAINER_TYPE, signal)
   if (container === undefined) return {}
+  if ((await endLostStart(deps, container, signal)) === 'begun') {
+    // What may run only once must not run again: the caller observes that it ran, and decides.
+    const detail = `container "${containerId}" ran although Docker shows it as never started: it was ended`
+    throw new CriCallError('removeContainer', 'Unavailable', detail)
+  }
   // The link to its log stays, as a log would: the agent counts by them, and removes them itself. What was never started has none.
   if (stateOf(container) === ContainerState.CONTAINER_CREATED) await unlinkLog(deps, container, signal)
   await removeForced(deps, container.Id, signal)

@@ -1,5 +1,6 @@
 import { CriCallError } from '../../cri/cri-call-error.ts'
 import type { CriRequest, CriResponse } from '../../cri/cri-methods.ts'
+import { ContainerState } from '../../cri/generated/runtime-v1.ts'
 import type { DNSConfig, PodSandboxConfig } from '../../cri/generated/runtime-v1.ts'
 import { CniError } from '../../cni/cni-error.ts'
 import { DockerError, unlessMissing } from '../api/docker-error.ts'
@@ -8,8 +9,10 @@ import { computeSandbox } from '../create/compute-sandbox.ts'
 import { SANDBOX_TYPE, TYPE_LABEL } from '../create/docker-labels.ts'
 import { parseDockerName, SANDBOX_NAME } from '../create/docker-names.ts'
 import type { DockerDeps } from '../docker-deps.ts'
+import { stateOf } from '../read/to-container.ts'
 import { addressesOf, isOnOwnNetwork, toSandbox, toSandboxStatus } from '../read/to-sandbox.ts'
 import { createNamed, removeForced } from './create-named.ts'
+import { endLostStart, endLostStarts } from './end-lost-start.ts'
 import { findPauseImage } from './image-calls.ts'
 import { inspect, listByLabels, listInSandbox } from './inspect.ts'
 import { requireRuntime } from './runtime-calls.ts'
@@ -118,8 +121,13 @@ export async function stopPodSandbox(
   const containers = await listInSandbox(api, sandbox.Id, signal)
   const running = containers.filter(({ State: state }) => state === 'running' || state === 'paused')
   await Promise.all(running.map(({ Id: id }) => stop(deps, id, 0, signal)))
+  await endLostStarts(deps, containers, signal)
   await tearDownNetwork(deps, sandbox, signal)
-  await stop(deps, sandbox.Id, STOP_SECONDS, signal)
+  await endLostStart(deps, sandbox, signal)
+  // One that was never ready goes at once: Docker would still show it as running when it hears late of a start that it lost.
+  if (stateOf(sandbox) === ContainerState.CONTAINER_CREATED && containers.length === 0)
+    await removeForced(deps, sandbox.Id, signal)
+  else await stop(deps, sandbox.Id, STOP_SECONDS, signal)
   return {}
 }
 
@@ -138,10 +146,12 @@ export async function removePodSandbox(
   const id = sandbox?.Id ?? podSandboxId
   if (id === '') return {}
   const containers = await listInSandbox(deps.api, id, signal)
+  await endLostStarts(deps, containers, signal)
   await Promise.all(containers.map((container) => removeForced(deps, container.Id, signal)))
   if (sandbox === undefined) return {}
   // One that was not stopped before.
   if ((await deps.networks?.hasRecord(id)) === true) await tearDownNetwork(deps, sandbox, signal)
+  await endLostStart(deps, sandbox, signal)
   await removeForced(deps, id, signal)
   return {}
 }

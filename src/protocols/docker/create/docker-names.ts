@@ -10,6 +10,8 @@ export interface DockerName {
 
 /** What stands in the place of the container in the name of a sandbox. */
 export const SANDBOX_NAME = 'POD'
+/** At the end of the name of a container that ran although Docker shows it as never started (endLostStart). */
+export const BEGUN = 'begun'
 const PREFIX = 'k8s'
 const SEPARATOR = '_'
 const LARGEST_ATTEMPT = 2 ** 32 - 1
@@ -27,4 +29,9 @@ export function parseDockerName(name: string): DockerName | undefined {
   if (prefix !== PREFIX || (parts.length !== 6 && parts.length !== 7)) return undefined
   if (!/^\d{1,10}$/.test(attempt) || Number(attempt) > LARGEST_ATTEMPT) return undefined
   return { container, pod, namespace, uid, attempt: Number(attempt) }
+}
+
+/** Did a container run whose start Docker lost? */
+export function hasBegun(name: string): boolean {
+  return name.split(SEPARATOR)[6] === BEGUN
 }

@@ -3,7 +3,7 @@ import type { ContainerStatus, Mount } from '../../cri/generated/runtime-v1.ts'
 import { Container, ContainerStatus as ContainerStatusMessage } from '../../cri/generated/runtime-v1.ts'
 import type { InspectedContainer, ListedContainer } from '../api/docker-types.ts'
 import { fromDockerLabels, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from '../create/docker-labels.ts'
-import { parseDockerName } from '../create/docker-names.ts'
+import { hasBegun, parseDockerName } from '../create/docker-names.ts'
 import { parseDockerTime } from './parse-docker-time.ts'
 
 const NANOS_PER_SECOND = 1_000_000_000n
@@ -14,6 +14,14 @@ const LISTED_STATES: Readonly<Record<string, ContainerState>> = {
   paused: ContainerState.CONTAINER_RUNNING,
   restarting: ContainerState.CONTAINER_RUNNING,
   exited: ContainerState.CONTAINER_EXITED,
+}
+
+// As containerd says it of a start that ended with its caller: the agent knows what to do then.
+const LOST = {
+  state: ContainerState.CONTAINER_EXITED,
+  exitCode: 128,
+  reason: 'StartError',
+  message: 'Docker died while it started the container: context canceled',
 }
 
 /** What Docker calls an image that a container runs. */
@@ -35,10 +43,15 @@ export function toContainer(listed: ListedContainer): Container | undefined {
     image: { image: listed.Image },
     imageRef: listed.ImageID,
     imageId: listed.ImageID,
-    state: LISTED_STATES[listed.State] ?? ContainerState.CONTAINER_UNKNOWN,
+    state: toListedState(listed),
     createdAt: BigInt(listed.Created) * NANOS_PER_SECOND,
     ...fromDockerLabels(all),
   })
+}
+
+function toListedState({ State: state, Names: names }: ListedContainer): ContainerState {
+  if (state === 'created' && hasBegun(names?.[0] ?? '')) return ContainerState.CONTAINER_EXITED
+  return LISTED_STATES[state] ?? ContainerState.CONTAINER_UNKNOWN
 }
 
 /** The status of a container; undefined for one that no kubelet made. */
@@ -74,13 +87,13 @@ export function toContainerStatus(inspected: InspectedContainer, image: ImageNam
 }
 
 /** The state that Docker shows, by what happened and not by its name of it: one that could not start is "created" there. */
-export function stateOf({ State: state }: InspectedContainer): ContainerState {
+export function stateOf({ State: state, Name: name }: Pick<InspectedContainer, 'State' | 'Name'>): ContainerState {
   if (state.Running) return ContainerState.CONTAINER_RUNNING
   // A Docker that died while it removed a container shows it as dead: if it was never started, it is none that counts as a start.
   const isGoing = state.Status === 'dead' || state.Status === 'removing'
   if (isGoing && parseDockerTime(state.StartedAt) > 0n) return ContainerState.CONTAINER_UNKNOWN
   if (parseDockerTime(state.FinishedAt) > 0n || state.ExitCode !== 0) return ContainerState.CONTAINER_EXITED
-  return ContainerState.CONTAINER_CREATED
+  return hasBegun(name) ? ContainerState.CONTAINER_EXITED : ContainerState.CONTAINER_CREATED
 }
 
 function toState(inspected: InspectedContainer): Partial<ContainerStatus> {
@@ -93,8 +106,9 @@ function toState(inspected: InspectedContainer): Partial<ContainerStatus> {
     return { state: current, startedAt: started, finishedAt: 0n }
   }
   const { ExitCode: exitCode, Error: message } = state
+  const createdAt = parseDockerTime(inspected.Created)
+  if (hasBegun(inspected.Name)) return { ...LOST, startedAt: 0n, finishedAt: createdAt }
   if (startedAt === 0n) {
-    const createdAt = parseDockerTime(inspected.Created)
     return {
       state: current,
       startedAt: 0n,

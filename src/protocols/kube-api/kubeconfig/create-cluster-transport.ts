@@ -8,7 +8,7 @@ import type { Trust } from '../transport/connector.ts'
 import { createTransport } from '../transport/create-transport.ts'
 import type { CredentialsProvider } from '../transport/kube-credentials.ts'
 import { findProxy } from '../transport/find-proxy.ts'
-import type { Transport } from '../transport/transport.ts'
+import type { UpgradeTransport } from '../transport/transport.ts'
 import { createCredentials } from './create-credentials.ts'
 
 import type { FileReader } from './kept-file.ts'
@@ -37,7 +37,7 @@ export interface ClusterTransportDeps {
 const MAX_AUTHORITY_BYTES = 4 * 1024 * 1024
 
 /** The connections to the cluster of a kubeconfig file. */
-export function createClusterTransport(deps: ClusterTransportDeps): Transport {
+export function createClusterTransport(deps: ClusterTransportDeps): UpgradeTransport {
   const { config, environment, tasks } = deps
   const credentials =
     deps.credentials ??

@@ -9,7 +9,7 @@ import type { ConnectorDeps } from './connector.ts'
 import type { ClientCertificate, KubeCredentials, CredentialsProvider } from './kube-credentials.ts'
 import { Connections } from './connections.ts'
 import { BrokenConnectionError } from './transport.ts'
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+import type { TransportRequest, TransportResponse, UpgradeConnection, UpgradeTransport } from './transport.ts'
 
 export interface TransportDeps extends Omit<ConnectorDeps, 'clock'> {
   readonly credentials: CredentialsProvider
@@ -25,11 +25,11 @@ export interface TransportDeps extends Omit<ConnectorDeps, 'clock'> {
 const CREDENTIALS_MS = 65_000
 
 /** The connections to one API server: HTTP/2 when it speaks it, for many requests at a time; otherwise HTTP/1.1. */
-export function createTransport(deps: TransportDeps): Transport {
+export function createTransport(deps: TransportDeps): UpgradeTransport {
   return new NegotiatedTransport(deps)
 }
 
-class NegotiatedTransport implements Transport {
+class NegotiatedTransport implements UpgradeTransport {
   readonly #deps: TransportDeps
   readonly #connector: Connector
   readonly #retired = new Set<Connections>()
@@ -45,6 +45,10 @@ class NegotiatedTransport implements Transport {
     deps.tasks.signal.addEventListener('abort', () => this.#destroyAll('the client ends'), { once: true })
   }
 
+  get #base(): string {
+    return this.#deps.server.pathname.replace(/\/$/, '')
+  }
+
   get host(): string {
     return this.#deps.server.host
   }
@@ -56,6 +60,12 @@ class NegotiatedTransport implements Transport {
     if (response.status !== 401 || !(await credentials.onUnauthorized(used, signal))) return response
     for await (const _ of response.body) break
     return await this.#send(request, await this.#readCredentials(signal), signal)
+  }
+
+  async openUpgradeConnection(signal: AbortSignal): Promise<UpgradeConnection> {
+    const { certificate, headers } = await this.#readCredentials(signal)
+    const socket = await this.#connector.connect({ certificate, protocols: ['http/1.1'] }, signal)
+    return { socket, headers, base: this.#base }
   }
 
   closeAll(why: string): void {
@@ -79,7 +89,7 @@ class NegotiatedTransport implements Transport {
 
   async #send(request: TransportRequest, used: KubeCredentials, signal: AbortSignal): Promise<TransportResponse> {
     this.#useCertificate(used.certificate)
-    const target = `${this.#deps.server.pathname.replace(/\/$/, '')}${request.target}`
+    const target = `${this.#base}${request.target}`
     return await this.#current.request({ ...request, target }, { ...request.headers, ...used.headers }, signal)
   }
 

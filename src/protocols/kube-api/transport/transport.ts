@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { KubeUnreachableError } from '../kube-client.ts'
 
 /** A request as it goes over the wire. */
@@ -26,6 +27,22 @@ export interface Transport {
   request(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>
   /** Ends all connections and everything that runs on them; the next request makes new ones. */
   closeAll(why: string): void
+}
+
+/** A connection for one request that asks for another protocol. */
+export interface UpgradeConnection {
+  /** Speaks HTTP/1.1; the caller owns it. */
+  readonly socket: Socket
+  /** Who the client is, besides what the connection itself has shown. */
+  readonly headers: Readonly<Record<string, string>>
+  /** What every path begins with. */
+  readonly base: string
+}
+
+/** A transport that also gives away connections. */
+export interface UpgradeTransport extends Transport {
+  /** Fails with a BrokenConnectionError. */
+  openUpgradeConnection(signal: AbortSignal): Promise<UpgradeConnection>
 }
 
 /** No connection could be made, or one broke. */

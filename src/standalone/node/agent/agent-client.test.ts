@@ -6,7 +6,12 @@ import { formatPods } from '../../status.ts'
 const list = {
   items: [
     {
-      metadata: { uid: 'u-a', namespace: 'web', name: 'a' },
+      metadata: {
+        uid: 'u-a',
+        namespace: 'web',
+        name: 'a',
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'u-r', controller: true }],
+      },
       status: {
         phase: 'Running',
         podIP: '10.0.0.1',
@@ -42,6 +47,7 @@ describe('parsePods()', () => {
         restarts: 7,
         address: '10.0.0.1',
         waiting: '',
+        isControlled: true,
       },
       {
         uid: 'u-b',
@@ -52,6 +58,7 @@ describe('parsePods()', () => {
         restarts: 0,
         address: '',
         waiting: 'ImagePullBackOff: no such host',
+        isControlled: false,
       },
       {
         uid: '',
@@ -62,6 +69,7 @@ describe('parsePods()', () => {
         restarts: 0,
         address: '',
         waiting: '',
+        isControlled: false,
       },
     ])
   })

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { json } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
 import { request } from '../../../base/builtin/http.ts'
-import type { Pod } from '../../../model/generated/core-v1.ts'
-import type { NodePorts } from '../../arguments.ts'
+import type { ObjectMeta, Pod } from '../../../model/generated/core-v1.ts'
+import type { NodePorts } from '../../arguments/up-options.ts'
 import type { FileProblem } from '../file-problems.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
@@ -20,6 +20,8 @@ export interface PodSummary {
   readonly address: string
   /** Why it is not well; empty when it is. */
   readonly waiting: string
+  /** A Job, a ReplicaSet or another owner answers for it. */
+  readonly isControlled: boolean
 }
 
 /** True when the agent's /healthz says so. */
@@ -48,6 +50,17 @@ export async function listPods(layout: NodeLayout, signal: AbortSignal): Promise
   return parsePods(await askAgent(layout, '/pods', signal))
 }
 
+/** The agent answered something else than what was asked for. */
+export class AgentAnswerError extends Error {
+  override readonly name = 'AgentAnswerError'
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super(message)
+    this.status = status
+  }
+}
+
 /** What the agent answers on its socket, which only root may use. */
 export async function askAgent(
   { agentSocket }: Pick<NodeLayout, 'agentSocket'>,
@@ -62,7 +75,8 @@ export async function askAgent(
   })) as [Readable & { readonly statusCode?: number }]
   if (response.statusCode === 200) return await json(response)
   response.resume()
-  throw new Error(`Cannot read ${path} on ${agentSocket}: status ${response.statusCode}, expected 200`)
+  const status = response.statusCode ?? 0
+  throw new AgentAnswerError(`Cannot read ${path} on ${agentSocket}: status ${status}, expected 200`, status)
 }
 
 /** What the agent says about why a pod is as it is. */
@@ -120,7 +134,7 @@ export function addExplanations(
       return { ...pod, waiting: isPlain ? '' : why }
     }),
     ...ending.map(({ uid, namespace, name, why }) => {
-      const rest = { ready: false, restarts: undefined, address: '' }
+      const rest = { ready: false, restarts: undefined, address: '', isControlled: false }
       return { uid, namespace, name, phase: 'Terminating', ...rest, waiting: why }
     }),
   ]
@@ -132,7 +146,7 @@ interface WireContainer {
 }
 
 interface WirePod {
-  readonly metadata?: { readonly uid?: string; readonly namespace?: string; readonly name?: string }
+  readonly metadata?: Pick<ObjectMeta, 'uid' | 'namespace' | 'name' | 'ownerReferences'>
   readonly status?: {
     readonly phase?: string
     readonly reason?: string
@@ -142,6 +156,11 @@ interface WirePod {
     readonly initContainerStatuses?: readonly WireContainer[]
     readonly containerStatuses?: readonly WireContainer[]
   }
+}
+
+/** Whether another object makes pods like it when it is gone or has failed. */
+export function isControlled({ ownerReferences = [] }: Pick<ObjectMeta, 'ownerReferences'>): boolean {
+  return ownerReferences.some(({ controller }) => controller === true)
 }
 
 /** Reads a PodList as far as a summary needs it. */
@@ -161,6 +180,7 @@ export function parsePods(list: unknown): readonly PodSummary[] {
       waiting: [...waiting, ...(status.reason === undefined ? [] : [status])]
         .map(({ reason, message }) => [reason, message].filter(Boolean).join(': '))
         .join('; '),
+      isControlled: isControlled(metadata),
     }
   })
 }

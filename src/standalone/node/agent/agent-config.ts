@@ -51,6 +51,8 @@ export function createAgentConfig(layout: NodeLayout, record: NodeRecord): strin
     featureGates: {
       // The API is as near as the folder of manifests.
       PreventStaticPodAPIReferences: false,
+      // What a container says on one of its streams can be read without the other.
+      PodLogsQuerySplitStreams: true,
       RotateKubeletServerCertificate: true,
     },
     // No controller on such a node attaches volumes.

@@ -6,7 +6,7 @@ import { hostConfigFiles } from '../../../system/files/config-files.ts'
 import { isProgram } from '../../../system/files/is-program.ts'
 import { runProcess } from '../../../system/processes/run-process.ts'
 import type { KubeClient } from '../../../protocols/kube-api/kube-client.ts'
-import type { Transport } from '../../../protocols/kube-api/transport/transport.ts'
+import type { UpgradeTransport } from '../../../protocols/kube-api/transport/transport.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 
 /** A client of the API for a command of ours, as the kubeconfig file says. Connections end with the tasks. */
@@ -19,7 +19,7 @@ export async function openConnection(
   random: () => number,
   kubeconfig: string,
   tasks: TaskGroup,
-): Promise<{ readonly client: KubeClient; readonly transport: Transport }> {
+): Promise<{ readonly client: KubeClient; readonly transport: UpgradeTransport }> {
   // Loaded only here: most commands need none.
   const { createKubeClient } = await import('../../../protocols/kube-api/create-kube-client.ts')
   const { createClusterTransport } = await import('../../../protocols/kube-api/kubeconfig/create-cluster-transport.ts')

@@ -23,7 +23,7 @@ export async function runNodeControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge, bridge, policyRefusal } = controllers
-  const { volumes } = controllers
+  const { volumes, ingress } = controllers
   // Loaded only here: the other commands need not spend the time and memory.
   const { runControllers } = await import('../../../controllers/composition/run-controllers.ts')
   using file = openAppendedFile(logFile)
@@ -68,7 +68,7 @@ export async function runNodeControllers(
     remove: (name: string, s: AbortSignal) => guarded.removeTree(`${volumes}/${name}`, s),
     list: () => listProvisionedFolders(volumes),
   }
-  const parts = { proxy, dns, policies, folders }
+  const parts = { proxy, dns, policies, ingress, folders }
   const deps = { client, nodeName, without, ...parts, clock: systemClock, random, newUid: randomUUID, log }
   await runControllers(deps, signal)
 }

@@ -56,7 +56,7 @@ export async function serveApi(random: () => number, api: ServedApi, signal: Abo
       newUid: randomUUID,
       random,
       switchedOff: api.switchedOff,
-      storageClass: api.storageClass,
+      baseClasses: { storage: api.storageClass, ingress: api.ingressClass },
       onReady: api.onReady,
     },
     signal,

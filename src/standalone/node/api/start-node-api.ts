@@ -1,17 +1,20 @@
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import { BackOff } from '../../../base/async/back-off.ts'
+import { OWN_INGRESS_CONTROLLER } from '../../../model/networking/ingress-classes.ts'
 import { LOCAL_PROVISIONER } from '../../../model/storage/storage-classes.ts'
 import type { UpDeps } from '../node-deps.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
 import { apiUrls } from '../node-record.ts'
 import type { NodeRecord } from '../node-record.ts'
+import { INGRESSES } from '../network/ingress-refusal.ts'
 import { POLICIES } from '../network/policy-refusal.ts'
 import { switchedOff } from '../switchable-parts.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** The name that most manifests use which name one. */
 const DEFAULT_CLASS = { name: 'standard', provisioner: LOCAL_PROVISIONER }
+const INGRESS_CLASS = { name: 'deckhand', controller: OWN_INGRESS_CONTROLLER }
 const RESTARTS = { firstMs: 1000, longestMs: 30_000 }
 // What goes on, such as a full disk, is said again now and then.
 const SAID_AGAIN_MS = 10 * 60_000
@@ -24,14 +27,14 @@ export async function startNodeApi(
     record,
     without,
     hasServiceAddress,
-    policyRefusal,
+    refusals,
   }: {
     readonly layout: NodeLayout
     readonly record: NodeRecord
     readonly without: readonly string[]
     readonly hasServiceAddress: boolean
-    /** Why network policies are not taken, if they are not. */
-    readonly policyRefusal: string | undefined
+    /** Why network policies and Ingresses are not taken, if they are not. */
+    readonly refusals: { readonly policies: string | undefined; readonly ingress: string | undefined }
   },
   group: TaskGroup,
 ): Promise<void> {
@@ -50,9 +53,11 @@ export async function startNodeApi(
     hasServiceAddress,
     switchedOff: new Map([
       ...switchedOff(without),
-      ...(policyRefusal === undefined ? [] : [[POLICIES, policyRefusal] as const]),
+      ...(refusals.policies === undefined ? [] : [[POLICIES, refusals.policies] as const]),
+      ...(refusals.ingress === undefined ? [] : [[INGRESSES, refusals.ingress] as const]),
     ]),
     storageClass: without.includes('storage') ? undefined : DEFAULT_CLASS,
+    ingressClass: refusals.ingress === undefined ? INGRESS_CLASS : undefined,
   }
   const reportError = createErrorReporter(deps, layout.apiLog)
   let isReady = false

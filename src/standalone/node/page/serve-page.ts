@@ -6,17 +6,29 @@ import { createLogger } from '../../../base/telemetry/create-logger.ts'
 import { runPageServer } from '../../../page/server/run-page-server.ts'
 import { openAppendedFile } from '../../../system/files/append-file.ts'
 import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
-import { askAgent } from '../agent/agent-client.ts'
 import { parseFileProblems } from '../file-problems.ts'
+import { runProcess } from '../../../system/processes/run-process.ts'
 import type { ServedPage } from '../node-deps.ts'
-import { openConnection } from '../api/open-client.ts'
+import type { NodeLayout } from '../node-layout.ts'
+import { openClient, openConnection } from '../api/open-client.ts'
+import { createAsk } from './create-ask.ts'
 import { writePageAccess } from './page-access.ts'
 
+export interface PageProgram {
+  readonly random: () => number
+  readonly assets: string
+  readonly version: string
+  /** Starts "deckhand". */
+  readonly ownCommand: string
+}
+
 const KEY_BYTES = 32
+const PULL_MS = 30 * 60_000
+const MOST_OUTPUT_BYTES = 64 * 1024
 
 /** Serves the page of a standalone node, in this process, on loopback. */
 export async function servePage(
-  own: { readonly random: () => number; readonly assets: string; readonly version: string },
+  own: PageProgram,
   { port, layout, nodeName, onReady }: ServedPage,
   signal: AbortSignal,
 ): Promise<void> {
@@ -37,9 +49,11 @@ export async function servePage(
       key,
       assets: own.assets,
       nodeName,
+      isOneOfMany: false,
       version: own.version,
       agent: {
-        ask: (path, s) => askAgent(layout, path, s),
+        ask: createAsk(layout, nodeName, () => openClient(own.random, layout.adminKubeconfig, connections)),
+        pullImage: (image, s) => pullImage(own.ownCommand, layout, image, s),
         readProblems: async () => parseFileProblems(await readTextIfPresent(layout.appliedProblems)),
       },
       // The page can do what the file allows, and nothing else.
@@ -59,4 +73,12 @@ export async function servePage(
     },
     signal,
   )
+}
+
+/** In a process of its own: what speaks to the runtime costs memory that the page needs at no other time. */
+async function pullImage(command: string, { state }: NodeLayout, image: string, signal: AbortSignal): Promise<void> {
+  const argv = [command, 'images', 'pull', '--state', state, image]
+  const request = { argv, deadlineMs: PULL_MS, maxOutputBytes: MOST_OUTPUT_BYTES }
+  const { exitCode, stderr } = await runProcess(systemClock, request, signal)
+  if (exitCode !== 0) throw new Error(stderr.trim().replace(/^deckhand: /, '') || `the pull ended with ${exitCode}`)
 }

@@ -2,8 +2,8 @@ import type { RuntimeAnswer, StatusDeps } from '../node-deps.ts'
 import { findContainerd } from './containerd.ts'
 import type { ContainerdPaths } from './containerd-config.ts'
 
-/** The runtime of a node, as "status" shows it. */
-interface FoundRuntime {
+/** The runtime of a node, as "status" and "why" show it. */
+export interface FoundRuntime {
   readonly text: string
   readonly answers: boolean
 }

@@ -77,6 +77,26 @@ const lives: readonly ContractCase[] = [
     remove(`${QUOTAS}/cpu`, undefined, quiet),
   ),
   each(
+    'a quota of CPU, and pods that say it for all of their containers',
+    post(QUOTAS, quota('whole', { hard: { 'requests.cpu': '1', 'limits.cpu': '2', secrets: '0' } }), quiet),
+    known,
+    post(PODS, whole('fits', { requests: { cpu: '600m' }, limits: { cpu: '1' } }), { until: 201, ...quiet }),
+    post(PODS, whole('much', { requests: { cpu: '600m' }, limits: { cpu: '1' } })),
+    post(PODS, whole('wide', { requests: { cpu: '100m' }, limits: { cpu: '1500m' } })),
+    post(PODS, whole('other', { requests: { memory: '1Mi' } }), quiet),
+    remove(`${PODS}/fits`, { gracePeriodSeconds: 0 }, quiet),
+    remove(`${PODS}/other`, { gracePeriodSeconds: 0 }, quiet),
+    remove(`${QUOTAS}/whole`, undefined, quiet),
+  ),
+  each(
+    'a range of pods, and pods that say it for all of their containers',
+    post(RANGES, range('whole', { type: 'Pod', max: { cpu: '1' }, min: { cpu: '100m' } }), quiet),
+    post(dry(PODS), whole('much', { requests: { cpu: '2' }, limits: { cpu: '2' } }), { until: 403 }),
+    post(dry(PODS), whole('little', { requests: { cpu: '50m' }, limits: { cpu: '1' } })),
+    post(dry(PODS), whole('fits', { requests: { cpu: '500m' }, limits: { cpu: '1' } }), quiet),
+    remove(`${RANGES}/whole`, undefined, quiet),
+  ),
+  each(
     'a quota of a scope',
     post(QUOTAS, quota('effort', { hard: { pods: '0' }, scopes: ['BestEffort'] }), quiet),
     post(dry(PODS), pod('best'), { until: 403 }),
@@ -142,6 +162,13 @@ const lives: readonly ContractCase[] = [
     get(`${QUOTAS}/used`, { shows: ['status.hard'] }),
   ),
 ]
+
+function whole(name: string, resources: Fields) {
+  return pod(name, {
+    resources,
+    containers: [container({ resources: { requests: { cpu: '10m' }, limits: { cpu: '20m' } } })],
+  })
+}
 
 function claim(storage: string) {
   return core('PersistentVolumeClaim', 'c', {

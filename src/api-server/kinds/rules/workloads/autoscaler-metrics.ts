@@ -11,7 +11,6 @@ import type { FieldPath } from '../../../../model/schema/field-path.ts'
 import { dnsLabel } from '../../../../model/schema/validation/name-rules.ts'
 import type { NameRule, ProblemList } from '../../../../model/schema/validation/problem-list.ts'
 import { validateContainerResourceName } from '../../../../model/schema/validation/validate-resources.ts'
-import { validateLabelSelector } from '../../../../model/schema/validation/validate-selectors.ts'
 
 const SOURCES = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 const TYPES: Readonly<Record<string, (typeof SOURCES)[number]>> = {
@@ -131,8 +130,8 @@ function validateTarget(target: MetricTarget, path: FieldPath, problems: Problem
     problems.invalid(path.child('averageUtilization'), averageUtilization, 'must be greater than 0')
 }
 
-function validateIdentifier({ name, selector }: MetricIdentifier, path: FieldPath, problems: ProblemList): void {
+/** Parity: the selector of a metric is for its source to judge. */
+function validateIdentifier({ name }: MetricIdentifier, path: FieldPath, problems: ProblemList): void {
   if (name) problems.matches(path.child('name'), name, segment)
   else problems.required(path.child('name'), 'must specify a metric name')
-  if (selector !== undefined) validateLabelSelector(selector, path.child('selector'), problems)
 }

@@ -10,6 +10,7 @@ import { ProblemList } from '../../../../model/schema/validation/problem-list.ts
 import { tryParseQuantity } from '../../../../model/resources/quantity.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
+import { withoutRoundTrip } from './autoscaler-annotations.ts'
 import { validateMetric, validateReference } from './autoscaler-metrics.ts'
 
 const SPEC = FieldPath.root.child('spec')
@@ -35,7 +36,11 @@ const DOWN: HPAScalingRules = {
 }
 
 export const autoscalerRules: ResourceRules<ObjectOf<HorizontalPodAutoscaler>> = {
-  fillDefaults: ({ spec, ...autoscaler }) => ({ ...autoscaler, spec: fillSpec(spec) }),
+  fillDefaults: ({ spec, metadata, ...autoscaler }) => ({
+    ...autoscaler,
+    metadata: withoutRoundTrip(metadata),
+    spec: fillSpec(spec),
+  }),
   prepareCreate: (autoscaler) => ({ ...autoscaler, status: { desiredReplicas: 0 } }),
   validate: ({ spec }) => validateSpec(spec),
   validateCreate: ({ spec }) => validateTarget(spec),

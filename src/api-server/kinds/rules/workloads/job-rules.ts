@@ -101,9 +101,12 @@ function withSelector(job: StoredJob): StoredJob {
     'batch.kubernetes.io/controller-uid': uid,
     'batch.kubernetes.io/job-name': name,
   }
+  // A Job without labels has those of its pods, also these.
+  const isWithout = metadata.labels === undefined || sameValue(metadata.labels, spec.template.metadata?.labels)
+  const ownLabels = isWithout ? labels : metadata.labels
   return {
     ...job,
-    metadata: { ...metadata, labels: metadata.labels ?? labels },
+    metadata: { ...metadata, labels: ownLabels },
     spec: {
       ...spec,
       selector: { ...spec.selector, matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import process from 'node:process'
+import { describe, test } from 'node:test'
+import { measureLoopDelay } from './measure-loop-delay.ts'
+
+const MODULE = new URL('measure-loop-delay.ts', import.meta.url).href
+// Nothing else happens in this program, so that each wakeup is one of the measurement.
+const IDLE = `
+import { measureLoopDelay } from ${JSON.stringify(MODULE)}
+import { setTimeout } from 'node:timers/promises'
+measureLoopDelay()
+await setTimeout(500)
+const before = process.resourceUsage().voluntaryContextSwitches
+await setTimeout(2000)
+console.log(process.resourceUsage().voluntaryContextSwitches - before)
+`
+
+describe('measureLoopDelay()', () => {
+  test('hardly wakes a process that has nothing to do', () => {
+    const args = ['--input-type=module', '--eval', IDLE]
+    const switches = Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
+    assert.ok(switches <= 30, `${switches} in two seconds`)
+  })
+
+  test('sees that the event loop was kept waiting', async () => {
+    const delay = measureLoopDelay()
+    await new Promise((resolve) => {
+      setTimeout(resolve, 300)
+    })
+    const until = performance.now() + 700
+    while (performance.now() < until);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10)
+    })
+    assert.ok(delay.percentile(100) > 0.3, String(delay.percentile(100)))
+  })
+})

@@ -1,0 +1,156 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Pod } from '../../../model/generated/core-v1.ts'
+import { errorText } from '../error-text.ts'
+import { useWindow } from '../node/use-window.ts'
+import { saveLog } from './save-log.ts'
+import { useLog } from './use-log.ts'
+import type { LogOptions } from './use-log.ts'
+
+const LINE_HEIGHT = 18
+const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container'
+
+/** The log of a container as it grows, with a search over it. */
+export function LogsView({ pod }: { readonly pod: Pod }) {
+  const { namespace = '', name = '', annotations } = pod.metadata ?? {}
+  const containers = [
+    ...(pod.spec?.initContainers ?? []),
+    ...(pod.spec?.containers ?? []),
+    ...(pod.spec?.ephemeralContainers ?? []),
+  ].map((each) => each.name)
+  const usual = annotations?.[DEFAULT_CONTAINER] ?? pod.spec?.containers[0]?.name ?? ''
+  const [options, setOptions] = useState<LogOptions>({
+    container: usual,
+    previous: false,
+    timestamps: false,
+    follow: true,
+    stream: 'All',
+  })
+  const [search, setSearch] = useState('')
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/log`
+  const { lines, note } = useLog(path, options, findInstance(pod, options.container))
+  const [saving, setSaving] = useState('')
+  const wanted = search.toLowerCase()
+  const shown = useMemo(
+    () => (wanted === '' ? lines : lines.filter((line) => line.toLowerCase().includes(wanted))),
+    [lines, wanted],
+  )
+  const change = (some: Partial<LogOptions>) => setOptions({ ...options, ...some })
+  const box = useRef<HTMLDivElement>(null)
+  const [first, end] = useWindow(box, shown.length, LINE_HEIGHT)
+  const isAtEnd = useRef(true)
+  useEffect(() => {
+    const element = box.current
+    if (element !== null && options.follow && isAtEnd.current) element.scrollTop = element.scrollHeight
+  }, [shown, options.follow])
+  return (
+    <section aria-label="Logs" class="logs">
+      <div class="bar">
+        <label>
+          Container{' '}
+          <select value={options.container} onChange={(event) => change({ container: event.currentTarget.value })}>
+            {containers.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span class="hidden">Streams</span>
+          <select
+            value={options.stream}
+            onChange={(event) => change({ stream: event.currentTarget.value as LogOptions['stream'] })}
+          >
+            <option value="All">stdout and stderr</option>
+            <option value="Stdout">stdout</option>
+            <option value="Stderr">stderr</option>
+          </select>
+        </label>
+        <Check name="Follow" isOn={options.follow} set={(follow) => change({ follow })} />
+        <Check name="Previous instance" isOn={options.previous} set={(previous) => change({ previous })} />
+        <Check name="Timestamps" isOn={options.timestamps} set={(timestamps) => change({ timestamps })} />
+        <label class="filter">
+          <span class="hidden">Search in the log</span>
+          <input
+            type="search"
+            placeholder="Search"
+            value={search}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+        </label>
+        <button
+          type="button"
+          onClick={() => {
+            setSaving('downloading…')
+            saveLog(path, `${name}-${options.container}.log`, options).then(
+              () => setSaving(''),
+              (error: unknown) => setSaving(errorText(error)),
+            )
+          }}
+        >
+          Download
+        </button>
+        <span class="soft" role="status">
+          {wanted === '' ? `${shown.length} lines` : `${shown.length} of ${lines.length} lines`}
+          {note !== '' && ` · ${note}`}
+          {saving !== '' && ` · ${saving}`}
+        </span>
+      </div>
+      <div
+        ref={box}
+        class="log-box"
+        tabIndex={0}
+        role="region"
+        aria-label={`Log of ${options.container}`}
+        onScroll={(event) => {
+          const { scrollTop, clientHeight, scrollHeight } = event.currentTarget
+          isAtEnd.current = scrollTop + clientHeight > scrollHeight - 2 * LINE_HEIGHT
+        }}
+      >
+        <div style={{ height: `${first * LINE_HEIGHT}px` }} />
+        {shown.slice(first, end).map((line, index) => (
+          <div key={first + index} class="log-line">
+            {mark(line, wanted)}
+          </div>
+        ))}
+        <div style={{ height: `${(shown.length - end) * LINE_HEIGHT}px` }} />
+      </div>
+    </section>
+  )
+}
+
+function Check({
+  name,
+  isOn,
+  set,
+}: {
+  readonly name: string
+  readonly isOn: boolean
+  readonly set: (isOn: boolean) => void
+}) {
+  return (
+    <label>
+      <input type="checkbox" checked={isOn} onChange={(event) => set(event.currentTarget.checked)} /> {name}
+    </label>
+  )
+}
+
+function mark(line: string, wanted: string) {
+  const at = wanted === '' ? -1 : line.toLowerCase().indexOf(wanted)
+  if (at < 0) return line || '\u00A0'
+  const end = at + wanted.length
+  return (
+    <>
+      {line.slice(0, at)}
+      <mark>{line.slice(at, end)}</mark>
+      {line.slice(end)}
+    </>
+  )
+}
+
+/** Which run of a container its log is of: another one after each start. */
+function findInstance({ status = {} }: Pod, container: string): string {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status
+  const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+  return all.find(({ name }) => name === container)?.containerID ?? ''
+}

@@ -1,0 +1,24 @@
+import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import type { NodeAgent } from './page-agent.ts'
+
+const DEADLINE_MS = 10_000
+
+/** The kubelet of a node as the API reaches it: any kubelet, with the rights of the client. */
+export function createProxiedAgent(client: KubeClient, nodeName: string): NodeAgent {
+  return {
+    right: 'proxy',
+    async ask(target, signal) {
+      const { pathname, searchParams } = new URL(target, 'http://kubelet.invalid')
+      const path = `/api/v1/nodes/${encodeURIComponent(nodeName)}/proxy${pathname}`
+      try {
+        const query = Object.fromEntries(searchParams)
+        return await client.send({ method: 'GET', path, query, timeoutMs: DEADLINE_MS }, signal)
+      } catch (error) {
+        if (error instanceof KubeApiError && error.code === 404) return undefined
+        throw error
+      }
+    },
+    readProblems: () => Promise.resolve([]),
+  }
+}

@@ -1,0 +1,52 @@
+import { errorMessage } from '../../base/telemetry/error-text.ts'
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
+import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
+import { readList } from '../../protocols/kube-api/list-watch/read-list.ts'
+import type { SummaryInput } from '../messages/compute-sample.ts'
+import { computeStorageView } from '../messages/compute-storage-view.ts'
+import type { StorageView } from '../messages/compute-storage-view.ts'
+import type { PageAgent } from './page-agent.ts'
+
+interface StorageDeps {
+  readonly client: KubeClient
+  readonly agent: Pick<PageAgent, 'images' | 'summarize'>
+  /** What was measured last, where that was a moment ago. */
+  readonly summary: SummaryInput | undefined
+  readonly nodeName: string
+  readonly isOneOfMany: boolean
+}
+
+/** Reads what there is of images, claims and volumes; what cannot be read is named, and the rest is shown. */
+export async function readStorage(deps: StorageDeps, signal: AbortSignal): Promise<StorageView> {
+  const { client, agent, nodeName, isOneOfMany } = deps
+  const problems: string[] = []
+  const attempt = async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      problems.push(`${what}: ${errorMessage(error)}`)
+      return otherwise
+    }
+  }
+  const list = <T>(what: string, path: string, query: Readonly<Record<string, string>> = {}) =>
+    attempt(
+      what,
+      async () => (await readList<T>({ client, path, query, version: '' }, signal)).items,
+      [] as readonly T[],
+    )
+  const [pods, claims, volumes, node, images, summary] = await Promise.all([
+    list<Pod>('Pods', '/api/v1/pods', isOneOfMany ? { fieldSelector: `spec.nodeName=${nodeName}` } : {}),
+    list<PersistentVolumeClaim>('Claims', '/api/v1/persistentvolumeclaims'),
+    list<PersistentVolume>('Volumes', '/api/v1/persistentvolumes'),
+    attempt<Node | undefined>(
+      'The node',
+      () => client.send<Node>({ method: 'GET', path: `/api/v1/nodes/${nodeName}` }, signal),
+      undefined,
+    ),
+    attempt('Images', () => agent.images(signal), undefined),
+    attempt('Disks', async () => deps.summary ?? (await agent.summarize(signal)), undefined),
+  ])
+  const nodeImages = node?.status?.images ?? []
+  return { ...computeStorageView({ images, nodeImages, pods, claims, volumes, summary, isOneOfMany }), problems }
+}

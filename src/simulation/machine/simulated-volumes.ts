@@ -1,0 +1,68 @@
+import { findVolumeSource } from '../../pods/volumes/claims/find-volume-source.ts'
+import type { VolumeHost, VolumeHostDeps } from '../../pods/volumes/create-volume-host.ts'
+import { CSI_PLUGIN } from '../../pods/volumes/csi/csi-names.ts'
+import { FC_PLUGIN } from '../../pods/volumes/disks/fc/fc-disk.ts'
+import { ISCSI_PLUGIN } from '../../pods/volumes/disks/iscsi/iscsi-disk.ts'
+import { createConfigMapKind } from '../../pods/volumes/kinds/config-map.ts'
+import { createDownwardApiKind } from '../../pods/volumes/kinds/downward-api.ts'
+import { createProjectedKind } from '../../pods/volumes/kinds/projected.ts'
+import { createSecretKind } from '../../pods/volumes/kinds/secret.ts'
+import { LOCAL_PLUGIN } from '../../pods/volumes/local/local-volume-deps.ts'
+import { rejectVolume } from '../../pods/volumes/reject-volume.ts'
+import { EMPTY_DIR_PLUGIN } from '../../pods/volumes/usage/empty-directories.ts'
+import type { VolumeKind } from '../../pods/volumes/volume-kind.ts'
+
+const WITHOUT_CONTENT = [
+  EMPTY_DIR_PLUGIN,
+  'kubernetes.io/host-path',
+  'kubernetes.io/nfs',
+  LOCAL_PLUGIN,
+  CSI_PLUGIN,
+  ISCSI_PLUGIN,
+  FC_PLUGIN,
+]
+
+/**
+ * Volumes without a disk. What shows objects of the API is the real kind, so that a missing ConfigMap keeps a pod waiting and a token is
+ * asked for; only its files are written nowhere. All others are there at once.
+ */
+export function createSimulatedVolumes(deps: VolumeHostDeps): VolumeHost {
+  const { objects } = deps
+  const content = {
+    ...deps,
+    directories: { setUp: async () => true, tearDown: async () => {} },
+    writer: { write: async () => true },
+    makeMountPoints: async () => {},
+    content: { ...deps.objects, ...deps.projections },
+  }
+  return {
+    kinds: [
+      createConfigMapKind(content),
+      createSecretKind(content),
+      createDownwardApiKind(content),
+      createProjectedKind(content),
+      ...WITHOUT_CONTENT.map(createKind),
+    ],
+    findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
+    refusal: rejectVolume,
+    mounter: { table: async () => [], unmount: async () => {} },
+    files: { makeSubPath: async () => {}, bindSubPath: async () => {}, releaseSubPaths: async () => {} },
+    folders: {
+      listVolumes: async () => [],
+      listPods: async () => [],
+      makeFolder: async () => {},
+      holdsAnything: async () => false,
+      removeEmptyFolders: async () => [],
+    },
+  }
+}
+
+function createKind(plugin: string): VolumeKind {
+  return {
+    plugin,
+    refreshed: false,
+    measure: 'once',
+    setUp: async ({ path }) => ({ kind: 'files', hostPath: path, readOnly: false, selinuxRelabel: false, groups: [] }),
+    tearDown: async () => {},
+  }
+}

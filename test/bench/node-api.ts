@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:http2'
+import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
+import { connect as connectTls } from 'node:tls'
+import type { Lab } from '../e2e/lab/start-lab.ts'
+
+/** The API of a node in a lab, as its administrator. */
+export interface NodeApi {
+  send<T>(method: string, path: string, body?: object): Promise<T>
+  close(): void
+}
+
+export async function openNodeApi(lab: Lab, kubeconfig: string): Promise<NodeApi> {
+  const text = await readFile(kubeconfig, 'utf8')
+  let session = await connectTo(lab, text)
+  return {
+    async send(method, path, body) {
+      // The API closes those that are idle.
+      if (session.destroyed || session.closed) session = await connectTo(lab, text)
+      return await send(session, { method, path, body })
+    },
+    close: () => session.destroy(),
+  }
+}
+
+async function connectTo(lab: Lab, kubeconfig: string): Promise<ClientHttp2Session> {
+  const find = (name: string) => new RegExp(`${name}: (\\S+)`).exec(kubeconfig)?.[1] ?? ''
+  const decode = (name: string) => Buffer.from(find(name), 'base64').toString('utf8')
+  const server = new URL(find('server'))
+  const secure = connectTls({
+    socket: lab.network.connect(server.hostname, Number(server.port)),
+    ca: decode('certificate-authority-data'),
+    cert: decode('client-certificate-data'),
+    key: decode('client-key-data'),
+    servername: 'localhost',
+    ALPNProtocols: ['h2'],
+  })
+  await once(secure, 'secureConnect')
+  const session = connect(server.origin, { createConnection: () => secure })
+  session.on('error', () => {})
+  return session
+}
+
+async function send<T>(
+  session: ClientHttp2Session,
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body: object | undefined },
+): Promise<T> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  const stream = session.request({ ':method': method, ':path': path, 'content-type': type })
+  stream.end(body === undefined ? undefined : JSON.stringify(body))
+  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+  const text = Buffer.concat(await stream.toArray()).toString('utf8')
+  if (Number(headers[':status']) >= 300) throw new Error(`Cannot ${method} "${path}": ${text}`)
+  return JSON.parse(text) as T
+}

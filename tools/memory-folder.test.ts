@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+import { describe, test } from 'node:test'
+import { makeMemoryFolder } from './memory-folder.ts'
+
+describe('makeMemoryFolder', () => {
+  test('makes a folder in memory that goes away, and takes those of runs that were killed along', (t) => {
+    const { pid } = spawnSync('true')
+    const [left, used] = [`/dev/shm/deckhand-${pid}`, `/dev/shm/deckhand-${process.ppid}`]
+    mkdirSync(left)
+    // That of the run itself, where this test is part of one.
+    const isRun = existsSync(used)
+    if (!isRun) mkdirSync(used)
+    t.after(() => isRun || rmSync(used, { recursive: true }))
+    const folder = makeMemoryFolder('/dev/shm', 0)
+    assert.ok(folder)
+    writeFileSync(join(folder.path, 'file'), '')
+    folder[Symbol.dispose]()
+    assert.deepEqual([existsSync(folder.path), existsSync(left), existsSync(used)], [false, false, true])
+  })
+
+  test('makes none where there is no room, or no memory', () => {
+    assert.equal(makeMemoryFolder('/dev/shm', Infinity), undefined)
+    assert.equal(makeMemoryFolder('/proc', 0), undefined)
+    assert.equal(makeMemoryFolder('/no/such/place', 0), undefined)
+  })
+})

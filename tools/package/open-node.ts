@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import process from 'node:process'
+
+/** A Node that becomes the executable. */
+export interface NodeProgram {
+  readonly path: string
+  readonly licence: string
+  /** What runs its programs on this machine. */
+  readonly run: readonly string[]
+  /** The program that removes from it what only debuggers need. */
+  readonly strip: string
+}
+
+export const architectures = {
+  x64: { debian: 'amd64', gnu: 'x86_64' },
+  arm64: { debian: 'arm64', gnu: 'aarch64' },
+} as const
+
+export type Architecture = keyof typeof architectures
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>
+}
+
+/** The Node of this machine's architecture as npm installed it; that of another is fetched as the same npm package, and emulated. */
+export function openNode(root: string, work: string, architecture: Architecture): NodeProgram {
+  const name = `node-linux-${architecture}`
+  const isOwn = architecture === process.arch
+  const folder = isOwn ? join(root, 'node_modules', name) : fetchPackage(root, work, name)
+  const path = isOwn ? process.execPath : join(folder, 'bin/node')
+  const { gnu } = architectures[architecture]
+  return {
+    path,
+    licence: readFileSync(join(folder, 'LICENSE'), 'utf8'),
+    // Libraries of the other architecture: on Debian of the packages NAME-arm64-cross.
+    run: isOwn ? [path] : [findEmulator(gnu), '-L', `/usr/${gnu}-linux-gnu`, path],
+    strip: isOwn ? 'strip' : `${gnu}-linux-gnu-strip`,
+  }
+}
+
+/** By the version and the checksum of the lock file. */
+function fetchPackage(root: string, work: string, name: string): string {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
+  const { version = '', integrity = '' } = packages[`node_modules/${name}`] ?? {}
+  const output = execFileSync('npm', ['pack', `${name}@${version}`, '--loglevel=error', '--pack-destination', work], {
+    encoding: 'utf8',
+  })
+  const archive = join(work, output.trim())
+  const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
+  if (found !== integrity)
+    throw new Error(`Cannot use ${name} ${version}: its checksum is ${found}, expected ${integrity}`)
+  execFileSync('tar', ['-xzf', archive, '-C', work])
+  return join(work, 'package')
+}
+
+function findEmulator(gnu: string): string {
+  for (const name of [`qemu-${gnu}-static`, `qemu-${gnu}`]) {
+    try {
+      execFileSync(name, ['--version'], { stdio: 'ignore' })
+      return name
+    } catch {
+      // The other one, perhaps.
+    }
+  }
+  throw new Error(
+    `Cannot make an executable for ${gnu}: qemu-${gnu} is missing; on Debian: apt-get install qemu-user-static libc6-arm64-cross libstdc++6-arm64-cross libatomic1-arm64-cross`,
+  )
+}
