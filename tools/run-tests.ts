@@ -12,7 +12,6 @@ const groups: readonly TestGroup[] = [
     name: 'component',
     globs: [
       'test/component/**/*.test.ts',
-      'test/browser/**/*.test.ts',
       'test/bench/**/*.test.ts',
       'test/churn/**/*.test.ts',
       'test/faults/faults-page.test.ts',
@@ -34,6 +33,13 @@ const groups: readonly TestGroup[] = [
     ],
     // Some of them wait for a clock.
     mostProcesses: 5,
+    timeoutMs: 240_000,
+    confirm: true,
+  },
+  {
+    name: 'browser',
+    // Each has a browser, a page and an API of its own, which hooks begin: in one process they would all be there at once.
+    globs: ['test/browser/**/*.test.ts'],
     timeoutMs: 240_000,
     confirm: true,
   },

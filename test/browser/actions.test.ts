@@ -143,6 +143,7 @@ describe('doing things on the page', () => {
     const space = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n'
     const inSpace = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: inner, namespace: shop}\n'
     const drop = async (text: string) => {
+      await tab.getByRole('dialog').waitFor({ state: 'hidden' })
       const data = await tab.evaluateHandle(`{
         const transfer = new DataTransfer()
         transfer.items.add(new File([${JSON.stringify(text)}], 'file.yaml'))

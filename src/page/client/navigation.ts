@@ -9,7 +9,8 @@ export type Place =
 
 export const STORAGE_PATH = '/storage'
 
-export const POD_PARTS = ['overview', 'logs', 'terminal', 'yaml'] as const
+/** The terminal is the last: whether it is there is known later than the others. */
+export const POD_PARTS = ['overview', 'logs', 'yaml', 'terminal'] as const
 export type PodPart = (typeof POD_PARTS)[number]
 
 function parsePlace(path: string): Place {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { NodeView, SessionView } from '../../messages/page-message.ts'
 import { change } from '../session.ts'
 import { useAccess } from './access.ts'
@@ -87,7 +87,8 @@ function CordonDialog({
 /** Files that are dropped anywhere on the page; whether one is just over it. */
 function useDrop(isOn: boolean, onText: (text: string) => void): boolean {
   const [isOver, setOver] = useState(false)
-  useEffect(() => {
+  // At once, not after the next paint: a file may be dropped as soon as the page shows that it can be.
+  useLayoutEffect(() => {
     if (!isOn) return
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
     const over = (event: DragEvent) => {

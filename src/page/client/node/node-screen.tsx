@@ -15,7 +15,9 @@ export function NodeScreen({ state, session }: { readonly state: LiveState; read
       <h1 class="hidden">Node</h1>
       <Usage samples={state.samples} />
       <Conditions node={state.node} now={now} />
-      <NodeActions session={session} node={state.node} />
+      <div class="actions-place">
+        <NodeActions session={session} node={state.node} />
+      </div>
       <Refused files={state.refused} />
       {/* From the top to the bottom as it comes, so that nothing moves that is there. */}
       {(state.node !== undefined || state.pods !== undefined || state.problems.api !== undefined) && (

@@ -68,7 +68,9 @@ export function PodScreen({ state, namespace, name, part }: PodScreenProps) {
       </p>
       {isGone && <p class="bad-note">There is no such pod (any more).</p>}
       {pod.error !== undefined && !isGone && state.connection === 'open' && <p class="bad-note">{pod.error}</p>}
-      {pod.value !== undefined && <PodActions pod={pod.value} state={state} isGone={isGone} />}
+      <div class="actions-place">
+        {pod.value !== undefined && <PodActions pod={pod.value} state={state} isGone={isGone} />}
+      </div>
       <nav class="parts" aria-label="Parts of the pod">
         {POD_PARTS.filter((each) => each !== 'terminal' || mayExec === true).map((each) => (
           <Link key={each} to={podPath({ namespace, name }, each)} isCurrent={each === part}>
