@@ -38,6 +38,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
   const box = useRef<HTMLDivElement>(null)
   const [first, end] = useWindow(box, shown.length, LINE_HEIGHT)
   const isAtEnd = useRef(true)
+  const lastTop = useRef(0)
   useEffect(() => {
     const element = box.current
     if (element !== null && options.follow && isAtEnd.current) element.scrollTop = element.scrollHeight
@@ -104,7 +105,10 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
         aria-label={`Log of ${options.container}`}
         onScroll={(event) => {
           const { scrollTop, clientHeight, scrollHeight } = event.currentTarget
-          isAtEnd.current = scrollTop + clientHeight > scrollHeight - 2 * LINE_HEIGHT
+          // More lines may have come since our own scrolling to the end: only one who scrolls up leaves it.
+          if (scrollTop + clientHeight > scrollHeight - 2 * LINE_HEIGHT) isAtEnd.current = true
+          else if (scrollTop < lastTop.current) isAtEnd.current = false
+          lastTop.current = scrollTop
         }}
       >
         <div style={{ height: `${first * LINE_HEIGHT}px` }} />
