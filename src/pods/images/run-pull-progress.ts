@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
-import type { Download } from '../../protocols/cri/containerd-content.ts'
+import type { Download } from '../../protocols/cri/containerd/containerd-downloads.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { computeDownloadProgress, sumDownloads } from './compute-download-progress.ts'
 import type { DownloadedPart } from './compute-download-progress.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
-import type { Download } from '../../cri/containerd-content.ts'
+import type { Download } from '../../cri/containerd/containerd-downloads.ts'
 
 /** The pull of one image as it goes on. */
 interface DownloadNotes {

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs'
-import { hasCode } from './error-codes.ts'
+import { hasCode } from '../files/error-codes.ts'
 
 /** The processes directly in a cgroup that are programs: not the kernel's own threads, and not the first process. */
 export function listPrograms(procsFile: string, proc = '/proc'): readonly number[] {

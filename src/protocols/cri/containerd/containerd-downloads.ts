@@ -1,8 +1,8 @@
-import { toCriCallError } from './cri-call-error.ts'
+import { toCriCallError } from '../cri-call-error.ts'
 import { KUBERNETES_NAMESPACE } from './containerd-events.ts'
-import { ContentDefinition } from './generated/containerd-content.ts'
-import type { GrpcChannel } from '../grpc/grpc-channel.ts'
-import { toGrpcMethod } from '../grpc/grpc-method.ts'
+import { ContentDefinition } from '../generated/containerd-content.ts'
+import type { GrpcChannel } from '../../grpc/grpc-channel.ts'
+import { toGrpcMethod } from '../../grpc/grpc-method.ts'
 
 /** A part of an image on its way: a layer, a configuration or a manifest. */
 export interface Download {

@@ -1,8 +1,8 @@
-import { EventsDefinition } from './generated/containerd-events.ts'
-import { toCriCallError } from './cri-call-error.ts'
-import { toGrpcMethod } from '../grpc/grpc-method.ts'
-import type { Envelope } from './generated/containerd-events.ts'
-import type { GrpcChannel } from '../grpc/grpc-channel.ts'
+import { EventsDefinition } from '../generated/containerd-events.ts'
+import { toCriCallError } from '../cri-call-error.ts'
+import { toGrpcMethod } from '../../grpc/grpc-method.ts'
+import type { Envelope } from '../generated/containerd-events.ts'
+import type { GrpcChannel } from '../../grpc/grpc-channel.ts'
 
 // All that containerd holds for Kubernetes is in this namespace.
 export const KUBERNETES_NAMESPACE = 'k8s.io'

@@ -1,11 +1,11 @@
-import { CriCallError, toCriCallError } from './cri-call-error.ts'
+import { CriCallError, toCriCallError } from '../cri-call-error.ts'
 import { KUBERNETES_NAMESPACE } from './containerd-events.ts'
-import { ContainersDefinition } from './generated/containerd-containers.ts'
-import { TasksDefinition } from './generated/containerd-tasks.ts'
-import type { CallErrorCode } from '../grpc/grpc-call-error.ts'
-import type { GrpcChannel } from '../grpc/grpc-channel.ts'
-import type { GrpcMethod } from '../grpc/grpc-method.ts'
-import { toGrpcMethod } from '../grpc/grpc-method.ts'
+import { ContainersDefinition } from '../generated/containerd-containers.ts'
+import { TasksDefinition } from '../generated/containerd-tasks.ts'
+import type { CallErrorCode } from '../../grpc/grpc-call-error.ts'
+import type { GrpcChannel } from '../../grpc/grpc-channel.ts'
+import type { GrpcMethod } from '../../grpc/grpc-method.ts'
+import { toGrpcMethod } from '../../grpc/grpc-method.ts'
 
 const getContainer = toGrpcMethod(ContainersDefinition.fullName, ContainersDefinition.methods.get)
 const getTask = toGrpcMethod(TasksDefinition.fullName, TasksDefinition.methods.get)
