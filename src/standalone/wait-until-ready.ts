@@ -2,7 +2,7 @@ import { TaskGroup } from '../base/async/task-group.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 import { silentLogger } from '../base/telemetry/silent-logger.ts'
-import { KubeApiError } from '../protocols/kube-api/kube-client.ts'
+import { isNotFound } from '../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
 import { readTextIfPresent } from '../system/files/state/state-folder.ts'
@@ -96,7 +96,7 @@ async function listUnreadyObjects(
     const { collection } = await paths.find(name, signal)
     const path = `${collection}/${encodeURIComponent(name.name)}`
     const object = await client.send<WorkloadObject>({ method: 'GET', path }, signal).catch((error: unknown) => {
-      if (error instanceof KubeApiError && error.code === 404) return undefined
+      if (isNotFound(error)) return undefined
       throw error
     })
     const why = object === undefined ? 'is not there' : computeUnreadyObject(name.kind, object)

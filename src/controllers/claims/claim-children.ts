@@ -1,6 +1,6 @@
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { OwnerReference } from '../../model/generated/core-v1.ts'
 import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object.ts'
-import { isNotFound } from '../engine/api-objects.ts'
 import type { ApiObjects, ObjectKind } from '../engine/api-objects.ts'
 import type { Live, LiveMeta } from '../engine/live-object.ts'
 import { computeClaims } from './compute-claims.ts'

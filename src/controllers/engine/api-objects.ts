@@ -1,6 +1,6 @@
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import type { DeleteOptions, ObjectMeta } from '../../model/generated/core-v1.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError, isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import type { FollowerDeps } from '../../protocols/kube-api/followers/follower-deps.ts'
 import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object.ts'
@@ -136,10 +136,6 @@ const REQUEST_MS = 30_000
 function isLeaving({ metadata }: { readonly metadata?: ObjectMeta | undefined }): boolean {
   if (metadata?.deletionTimestamp === undefined) return false
   return (metadata.deletionGracePeriodSeconds ?? 0) > 0 || (metadata.finalizers ?? []).length > 0
-}
-
-export function isNotFound(error: unknown): boolean {
-  return error instanceof KubeApiError && error.code === 404
 }
 
 export function isAlreadyThere(error: unknown): boolean {

@@ -4,7 +4,7 @@ import type { PodCondition } from '../../model/generated/core-v1.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { SELECTED_NODE } from '../../model/storage/storage-classes.ts'
 import { PREEMPTION_REASON, SCHEDULER_NAME } from './compute-schedule.ts'
@@ -108,7 +108,7 @@ async function preempt(
     await deps.client.send({ method: 'DELETE', path: pathOf(victim), body }, signal)
   } catch (error) {
     // It has left by itself.
-    if (error instanceof KubeApiError && error.code === 404) return
+    if (isNotFound(error)) return
     throw error
   }
   const message = `Preempted by pod ${pod.metadata.uid} on node ${victim.spec.nodeName}`

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../../base/async/clock.ts'
 import { computeBackOff } from '../../base/async/back-off.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError, isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { isApiAway } from '../../protocols/kube-api/is-api-away.ts'
 import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
@@ -113,7 +113,7 @@ async function readRequest(client: KubeClient, name: string, signal: AbortSignal
     const path = `${PATH}/${encodeURIComponent(name)}`
     return parseSigningRequestObject(await client.send({ method: 'GET', path }, signal))
   } catch (error) {
-    throw error instanceof KubeApiError && error.code === 404 ? gone(name) : error
+    throw isNotFound(error) ? gone(name) : error
   }
 }
 

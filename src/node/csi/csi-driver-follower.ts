@@ -1,8 +1,8 @@
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import { createHash } from 'node:crypto'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { ObjectCache } from '../../protocols/kube-api/followers/object-cache.ts'
-import { isNotFound } from './csi-node-api.ts'
 import type {
   CsiAttachment,
   CsiDriverObject,

@@ -1,4 +1,4 @@
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient, KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { DriverMarks } from './compute-driver-marks.ts'
@@ -44,8 +44,4 @@ export function createCsiNodeApi(client: Pick<KubeClient, 'send'>, nodeName: str
       await send({ method: 'DELETE', path: csiNode }, signal)
     },
   }
-}
-
-export function isNotFound(error: unknown): boolean {
-  return error instanceof KubeApiError && error.code === 404
 }

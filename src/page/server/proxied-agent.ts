@@ -1,4 +1,4 @@
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeAgent } from './page-agent.ts'
 
@@ -15,7 +15,7 @@ export function createProxiedAgent(client: KubeClient, nodeName: string): NodeAg
         const query = Object.fromEntries(searchParams)
         return await client.send({ method: 'GET', path, query, timeoutMs: DEADLINE_MS }, signal)
       } catch (error) {
-        if (error instanceof KubeApiError && error.code === 404) return undefined
+        if (isNotFound(error)) return undefined
         throw error
       }
     },

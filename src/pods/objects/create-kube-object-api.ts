@@ -1,6 +1,6 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
-import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError, KubeUnreachableError, isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { watchObject } from '../../protocols/kube-api/list-watch/watch-object.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -105,8 +105,7 @@ async function createToken(
   try {
     answer = await client.send<TokenRequest>({ method: 'POST', path: `${accountPath}/token`, body }, signal)
   } catch (error) {
-    const isNotFound = error instanceof KubeApiError && error.code === 404
-    if (!isNotFound || !(await hasAccount(client, accountPath, signal))) throw error
+    if (!isNotFound(error) || !(await hasAccount(client, accountPath, signal))) throw error
     throw new ObjectError('Other', 'the API server does not have TokenRequest endpoints enabled')
   }
   const { token = '', expirationTimestamp = '' } = answer.status ?? {}

@@ -1,4 +1,4 @@
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { ApiPause, ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { ResourceClaim } from '../../model/resources/resource-claim.ts'
@@ -46,7 +46,7 @@ export function createDynamicResourcesApi({
         await client.send({ method: 'DELETE', path: `${GROUP}/resourceslices`, query, timeoutMs: ANSWER_MS }, signal)
       } catch (error) {
         // A cluster without the API has no slices either.
-        if (!(error instanceof KubeApiError && error.code === 404)) throw error
+        if (!isNotFound(error)) throw error
       }
     },
   }

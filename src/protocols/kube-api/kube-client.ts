@@ -53,6 +53,11 @@ export class KubeApiError extends Error {
   }
 }
 
+/** Whether the server has answered that there is no such object. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof KubeApiError && error.code === 404
+}
+
 /** No whole answer came: the server could not be reached, the connection broke or went silent, or what came makes no sense. */
 export class KubeUnreachableError extends Error {
   override readonly name = 'KubeUnreachableError'

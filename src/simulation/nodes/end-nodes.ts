@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient, KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import type { SimulationOptions } from '../options/simulation-options.ts'
 import { forEachOf } from './for-each-of.ts'
@@ -72,6 +72,6 @@ async function sendUnlessGone(client: KubeClient, request: KubeRequest, signal: 
   try {
     await client.send(request, signal)
   } catch (error) {
-    if (!(error instanceof KubeApiError && error.code === 404)) throw error
+    if (!isNotFound(error)) throw error
   }
 }

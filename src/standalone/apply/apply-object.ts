@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError, isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { AppliedObject } from './applied-object.ts'
 import { computeApplyPatch } from './compute-apply-patch.ts'
 import { isWithin } from './is-within.ts'
@@ -99,7 +99,7 @@ async function getIfPresent(client: KubeClient, path: string, signal: AbortSigna
   try {
     return await client.send<AppliedObject>({ method: 'GET', path }, signal)
   } catch (error) {
-    if (error instanceof KubeApiError && error.code === 404) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { ObjectName } from './applied-object.ts'
 
 interface DiscoveredResource {
@@ -53,7 +53,7 @@ export class ObjectPaths {
       return await asked
     } catch (error) {
       this.#known.delete(root)
-      if (error instanceof KubeApiError && error.code === 404) return []
+      if (isNotFound(error)) return []
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { ApiReturn } from '../list-watch/api-return.ts'
-import { KubeApiError } from '../kube-client.ts'
+import { KubeApiError, isNotFound } from '../kube-client.ts'
 import type { KubeClient } from '../kube-client.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { Correlation } from './event-correlator.ts'
@@ -82,7 +82,7 @@ async function update(client: KubeClient, event: NamedEvent, signal: AbortSignal
     )
     return true
   } catch (error) {
-    if (error instanceof KubeApiError && error.code === 404) return false
+    if (isNotFound(error)) return false
     throw error
   }
 }

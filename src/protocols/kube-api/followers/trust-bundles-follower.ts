@@ -1,7 +1,7 @@
 import { withDeadline } from '../../../base/async/deadline.ts'
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import { waitForShared } from '../../../base/async/wait-for-shared.ts'
-import { KubeApiError } from '../kube-client.ts'
+import { isNotFound } from '../kube-client.ts'
 import type { ObjectMeta } from '../../../model/generated/core-v1.ts'
 import { runListWatch } from '../list-watch/run-list-watch.ts'
 import type { FollowerDeps } from './follower-deps.ts'
@@ -84,7 +84,7 @@ export class TrustBundlesFollower {
       }>({ method: 'GET', path: `${GROUP}/${version}` }, signal)
       return resources.some(({ name }) => name === 'clustertrustbundles')
     } catch (error) {
-      if (error instanceof KubeApiError && error.code === 404) return false
+      if (isNotFound(error)) return false
       throw error
     }
   }
