@@ -8,7 +8,7 @@ import { runLogRotation } from '../pods/logs/run-log-rotation.ts'
 import type { PodWorkers } from '../pods/sync/pod-workers.ts'
 import { reportResolverFaults } from '../pods/sync/start/read-resolver.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
-import type { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
+import type { VolumeMeter } from '../pods/volumes/usage/volume-meter.ts'
 import { KUBERNETES_NAMESPACE } from '../protocols/cri/containerd/containerd-events.ts'
 import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
 import { logFiles } from '../system/directories/logs/log-files.ts'
@@ -29,7 +29,7 @@ interface UpkeepParts {
   readonly workers: PodWorkers
   readonly images: Awaited<ReturnType<typeof createImages>>
   readonly files: Parameters<typeof reportResolverFaults>[0]
-  readonly volumeStats: VolumeStats
+  readonly volumeStats: VolumeMeter
   readonly stats: StatsOpener
   readonly terminationLogs: TerminationLogs
 }

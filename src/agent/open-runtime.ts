@@ -1,6 +1,6 @@
 import type { Loop } from '../base/async/loop.ts'
 import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
-import { createNodeCredentials, findNodeLogins } from '../pods/images/credentials/create-node-credentials.ts'
+import { createNodeCredentials, findImageLogins } from '../pods/images/credentials/create-node-credentials.ts'
 import { listDockerFlags, toDockerSettings } from '../model/config/flags/docker-flags.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
 import { PodAllocations } from '../pods/allocations/pod-allocations.ts'
@@ -142,7 +142,7 @@ function toDockerOptions(base: Base) {
   return {
     dockerFlags: listDockerFlags(settings.flags),
     pauseImages: pauseImage === '' ? PAUSE_IMAGES : [pauseImage],
-    sandboxLogins: (image: string) => findNodeLogins(logins, image),
+    sandboxLogins: (image: string) => findImageLogins(logins, image),
     pullProgressMs,
     network: { enabled: cni, configurations, programs, mtu, records: host.recordFolder(`${cache}/results`) },
   }

@@ -6,7 +6,7 @@ import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
 import { createDiskKinds, DISK_PLUGINS } from '../pods/volumes/disks/create-disk-kinds.ts'
 import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
 import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
-import { VolumeStats } from '../pods/volumes/usage/volume-stats.ts'
+import { VolumeMeter } from '../pods/volumes/usage/volume-meter.ts'
 import { VolumesInUse } from '../pods/volumes/volumes-in-use.ts'
 import { Volumes } from '../pods/volumes/volumes.ts'
 import type { Hints } from './hub.ts'
@@ -60,7 +60,7 @@ export async function openVolumes({ base, runtime, node }: VolumeStages, objects
   const { selinuxEnabled, selinuxFileContext: fileContext } = machine
   const selinux = new SelinuxMounts({ ...base, fileContext, gates: selinuxGates(settings.gates) })
   const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, selinux, events }, tasks)
-  const volumeStats = new VolumeStats({
+  const volumeStats = new VolumeMeter({
     ...base,
     mounted: () => volumes.mounted(),
     files: guarded,

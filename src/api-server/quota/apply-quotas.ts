@@ -10,7 +10,7 @@ import type { Change, ChangeSet } from '../lifecycle/change-set.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 import type { StoreView } from '../store/transaction.ts'
 import { addUsage, computeUsage, isInScope } from './compute-usage.ts'
-import type { Usage } from './compute-usage.ts'
+import type { QuotaUsage } from './compute-usage.ts'
 
 type Quota = ObjectOf<ResourceQuota>
 
@@ -48,7 +48,7 @@ function findQuotaFault(quota: Quota, { storage, before, after }: Counted, view:
   const hard = Object.entries(spec.hard ?? {})
   if (!isInScope(storage, after, spec)) return undefined
   const usage = computeUsage(storage, after)
-  const old: Usage =
+  const old: QuotaUsage =
     before !== undefined && isInScope(storage, before, spec) ? computeUsage(storage, before) : new Map()
   if (storage === 'pods' && before === undefined) {
     const missing = findUnsaid(
@@ -94,7 +94,7 @@ function says({ resources = {} }: Container, name: string): boolean {
 }
 
 /** What is used of what a quota limits, by all that is there. */
-function computeUsed({ metadata, spec = {} }: Quota, view: StoreView): Usage {
+function computeUsed({ metadata, spec = {} }: Quota, view: StoreView): QuotaUsage {
   const total = new Map<string, Quantity>()
   for (const storage of storagesOf(Object.keys(spec.hard ?? {}))) {
     for (const { object } of view.list({ resource: storage, namespace: metadata.namespace ?? '' })) {

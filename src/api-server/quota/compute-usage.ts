@@ -15,7 +15,7 @@ import type { Quantity } from '../../model/resources/quantity.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 
 /** What is used of each resource that a quota can limit. */
-export type Usage = ReadonlyMap<string, Quantity>
+export type QuotaUsage = ReadonlyMap<string, Quantity>
 
 const ONE = parseQuantity('1')
 /** Kinds of the core group that are counted by their name alone too. */
@@ -29,7 +29,7 @@ const COUNTED = [
 ]
 
 /** What one object uses; the name of its resource is the one that it is stored under. */
-export function computeUsage(storage: string, object: ApiObject): Usage {
+export function computeUsage(storage: string, object: ApiObject): QuotaUsage {
   const usage = new Map<string, Quantity>([[`count/${storage}`, ONE]])
   if (COUNTED.includes(storage)) usage.set(storage, ONE)
   if (storage === 'pods') addPod(usage, object as ObjectOf<Pod>)
@@ -78,7 +78,7 @@ function addClaim(usage: Map<string, Quantity>, { spec }: PersistentVolumeClaim)
   if (size !== undefined) usage.set(`${name}.storageclass.storage.k8s.io/requests.storage`, size)
 }
 
-export function addUsage(total: Map<string, Quantity>, more: Usage): void {
+export function addUsage(total: Map<string, Quantity>, more: QuotaUsage): void {
   for (const [name, { nanos, format }] of more) {
     const before = total.get(name)
     total.set(name, { nanos: nanos + (before?.nanos ?? 0n), format: before?.format ?? format })

@@ -5,7 +5,7 @@ import type { LogLevel } from './create-log-output.ts'
 import { findCaller } from './find-caller.ts'
 import type { FindSource } from './find-caller.ts'
 import type { LogFields, Logger } from './logger.ts'
-import { replaceValue, toPlain, toText } from './error-text.ts'
+import { replaceValue, toLoggable, toText } from './error-text.ts'
 
 /** How much is logged; may be changed while the agent runs. */
 export interface Verbosity {
@@ -70,7 +70,7 @@ function verbosityOf({ verbosity }: LoggerOptions): number {
 }
 
 function toJsonLine({ clock }: LoggerOptions, level: LogLevel, message: string, fields: LogFields): string {
-  const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toPlain(name, value)]))
+  const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toLoggable(name, value)]))
   return `${JSON.stringify({ ts: clock.now() / 1000, level, msg: message, ...plain }, replaceValue)}\n`
 }
 
@@ -86,6 +86,6 @@ function toTextLine(
   const clockTime = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, '0')}000`
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ` ${name}=${toText(toPlain(name, value))}`)
+    .map(([name, value]) => ` ${name}=${toText(toLoggable(name, value))}`)
   return `${level === 'debug' ? 'I' : level.charAt(0).toUpperCase()}${date} ${clockTime} ${String(pid).padStart(7)} ${program}] ${JSON.stringify(message)}${rest.join('')}\n`
 }

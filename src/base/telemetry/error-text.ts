@@ -36,7 +36,7 @@ export function toText(value: unknown): string {
 }
 
 /** The value of a field as it may be logged: no secrets, errors as text. */
-export function toPlain(name: string, value: unknown): unknown {
+export function toLoggable(name: string, value: unknown): unknown {
   if (SECRET_NAMES.test(name)) return '[redacted]'
   return Error.isError(value) ? errorText(value) : value
 }
@@ -44,5 +44,5 @@ export function toPlain(name: string, value: unknown): unknown {
 /** The same for values within values, for JSON.stringify(). */
 export function replaceValue(name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
-  return name === '' ? value : toPlain(name, value)
+  return name === '' ? value : toLoggable(name, value)
 }

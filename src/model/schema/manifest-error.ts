@@ -17,12 +17,12 @@ export class ManifestError extends Error {
   readonly problems: readonly ManifestProblem[]
 
   constructor(problems: readonly ManifestProblem[]) {
-    super(`Cannot use the manifest: ${problems.map(formatProblem).join('; ')}`)
+    super(`Cannot use the manifest: ${problems.map(formatManifestProblem).join('; ')}`)
     this.problems = problems
   }
 }
 
 /** "3:5 spec.containers[0].image: Required value": one problem as a person reads it. */
-export function formatProblem({ path, rule, line, column }: ManifestProblem): string {
+export function formatManifestProblem({ path, rule, line, column }: ManifestProblem): string {
   return `${line}:${column} ${path === '' ? '' : `${path}: `}${rule}`
 }

@@ -36,7 +36,7 @@ export function computeProtectedMemory(
 }
 
 /** The values of the cgroups above pods: of all pods, and of the two classes that have one of their own. */
-export interface QosCgroups {
+export interface QosCgroupValues {
   readonly pods: CgroupValues
   readonly burstable: CgroupValues
   readonly bestEffort: CgroupValues
@@ -58,7 +58,7 @@ export function computePodShare(pod: Pod): PodShare {
 }
 
 /** Burstable pods together weigh what they ask for; the others below them take what is left. */
-export function computeQosCgroups(shares: readonly PodShare[], settings: QosSettings): QosCgroups {
+export function computeQosCgroups(shares: readonly PodShare[], settings: QosSettings): QosCgroupValues {
   const of = (qosClass: QosClass, amount: 'milliCpu' | 'memoryBytes') =>
     shares.reduce((sum, share) => (share.qosClass === qosClass ? sum + share[amount] : sum), 0n)
   const [guaranteed, burstable] = [of('Guaranteed', 'memoryBytes'), of('Burstable', 'memoryBytes')]

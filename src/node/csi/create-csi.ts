@@ -12,7 +12,7 @@ import type { Node } from '../../model/generated/core-v1.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { PluginHandler } from '../plugins/plugin-handler.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { NodeAttachments } from '../../pods/volumes/csi/csi-deps.ts'
+import type { NodeAttachments } from '../../pods/volumes/csi/csi-volume-deps.ts'
 import { WatchedAttachments } from '../../pods/volumes/csi/stage/watched-attachments.ts'
 
 /** The cluster, as far as it has to know of drivers. */

@@ -6,7 +6,7 @@ import type { CsiDriverRegistry } from './csi-driver-registry.ts'
 import { CsiNodeClient } from '../../protocols/csi/csi-node-client.ts'
 import type { DriverCall } from '../../metrics/driver-metrics.ts'
 import type { DriverInfo } from './csi-node-object.ts'
-import { compareVersions, parseCsiVersion } from '../../protocols/csi/parse-csi-version.ts'
+import { compareCsiVersions, parseCsiVersion } from '../../protocols/csi/parse-csi-version.ts'
 import type { CsiVersion } from '../../protocols/csi/parse-csi-version.ts'
 
 export interface CsiPluginHandlerDeps {
@@ -62,7 +62,7 @@ export class CsiPluginHandler {
   async #register({ name, endpoint }: Plugin, version: CsiVersion, signal: AbortSignal): Promise<void> {
     const { registry, objects, onCall, clock } = this.#deps
     const before = registry.get(name)
-    if (before !== undefined && compareVersions(before.version, version) >= 0) {
+    if (before !== undefined && compareCsiVersions(before.version, version) >= 0) {
       throw new Error(
         `Cannot register CSI driver "${name}" with version ${version.join('.')}: ` +
           `a driver of this name is registered with version ${before.version.join('.')} already, expected a higher one`,

@@ -25,7 +25,7 @@ import type { DeviceInfo, NodeInfo } from './status/node-info.ts'
 import type { NodeProfile } from './status/node-profile.ts'
 import type { NodeStartup } from './node-startup.ts'
 import { NodeSurroundings } from './status/node-surroundings.ts'
-import { OwnNode as KnownNode } from './own-node.ts'
+import { OwnNodeObject } from './own-node-object.ts'
 import { PodCidr } from './status/pod-cidr.ts'
 import { runLease } from './run-lease.ts'
 import { runNodeStatus } from './status/run-node-status.ts'
@@ -93,7 +93,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
     readStorageBytes: async () => BigInt((await host.readSpace(settings.flags.rootDir)).capacityBytes),
   })
   const info = createInfo(deps, surroundings)
-  const ownNode = new KnownNode(cluster?.cachedNode ?? (() => undefined))
+  const ownNode = new OwnNodeObject(cluster?.cachedNode ?? (() => undefined))
   const own: OwnParts = { profile, info, ownNode, podCidr: new PodCidr(deps), wakeup: new Wakeup() }
   // A name that cannot be resolved must not delay the start: a late answer is reported when it arrives.
   const known = surroundings.refresh(signal).then(
@@ -144,7 +144,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
 interface OwnParts {
   readonly profile: NodeProfile
   readonly info: () => NodeInfo
-  readonly ownNode: KnownNode
+  readonly ownNode: OwnNodeObject
   readonly podCidr: PodCidr
   readonly wakeup: Wakeup
 }

@@ -13,13 +13,13 @@ import type { NodeApi } from './node-api.ts'
 import type { NodeInfo } from './status/node-info.ts'
 import type { NodeProfile } from './status/node-profile.ts'
 import type { NodeStartup } from './node-startup.ts'
-import type { OwnNode } from './own-node.ts'
+import type { OwnNodeObject } from './own-node-object.ts'
 import { reportNode } from './status/report-node.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface RegistrationDeps {
   readonly api: Pick<NodeApi, 'createNode' | 'getNode' | 'patchNodeStatus'>
-  readonly ownNode: OwnNode
+  readonly ownNode: OwnNodeObject
   readonly profile: NodeProfile
   /** An agent that may not create nodes has none. Parity: the gate KubeletRegistrationGetOnExistsOnly. */
   readonly onlyIfExists: boolean

@@ -8,7 +8,7 @@ import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { computeShutdownPeriods } from './compute-shutdown-periods.ts'
 import type { ShutdownPods } from './end-groups.ts'
 import { LogindWatch } from './logind-watch.ts'
-import { NodeShutdown as Shutdown, type NodeShutdownDeps } from './node-shutdown.ts'
+import { NodeShutdown, type NodeShutdownDeps } from './node-shutdown.ts'
 import { runShutdownSocket } from './run-shutdown-socket.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
@@ -28,13 +28,13 @@ export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'bootedAt
 
 const DELAY_FILE = '/etc/systemd/logind.conf.d/99-kubelet.conf'
 
-export type NodeShutdown = ReturnType<typeof createNodeShutdown>
+export type ShutdownParts = ReturnType<typeof createNodeShutdown>
 
 /** The graceful shutdown of this node: what announces it, and what it does to pods. */
 export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGroup) {
   const { settings, registry, workers, rootDirectory, stateFile, environment, clock, log } = deps
   const periods = computeShutdownPeriods(settings.config)
-  const shutdown = new Shutdown({
+  const shutdown = new NodeShutdown({
     ...deps,
     pods: {
       activePods: () => registry.activePods(),

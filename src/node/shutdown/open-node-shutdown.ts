@@ -1,5 +1,5 @@
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import type { CreateNodeShutdownDeps, NodeShutdown } from './create-node-shutdown.ts'
+import type { CreateNodeShutdownDeps, ShutdownParts } from './create-node-shutdown.ts'
 import { isInterrupted, parseShutdownTimes } from './shutdown-times.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
@@ -32,7 +32,7 @@ export async function openNodeShutdown({ host, rootDirectory, log }: OpenNodeShu
   const { bootedAt } = host
   const file = host.stateFile(`${rootDirectory}/graceful_node_shutdown_state`)
   const goesOn = await wasInterrupted(file, bootedAt, log)
-  let shutdown: NodeShutdown | undefined
+  let shutdown: ShutdownParts | undefined
   return {
     isShuttingDown: () => shutdown?.isShuttingDown() ?? goesOn,
     problems: () => shutdown?.problems() ?? [],

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { ObjectMeta } from '../../model/generated/core-v1.ts'
-import { isNotFound } from './object-store.ts'
+import { isMissingObject } from './object-store.ts'
 
 interface Versioned {
   readonly metadata?: ObjectMeta | undefined
@@ -55,7 +55,7 @@ export class CachedObject<T extends Versioned> {
     try {
       object = newer(before?.object, await this.#deps.get({ cached }))
     } catch (error) {
-      if (!isNotFound(error)) {
+      if (!isMissingObject(error)) {
         this.#lastFailed = true
         if (before !== undefined) return before
         throw error

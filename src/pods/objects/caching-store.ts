@@ -2,7 +2,7 @@ import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import { CachedObject } from './cached-object.ts'
 import type { CachedObjectDeps } from './cached-object.ts'
 import type { ObjectApi, ObjectKey, ObjectKinds } from './object-api.ts'
-import { notFound } from './object-store.ts'
+import { missingObject } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
 
@@ -28,7 +28,7 @@ export function createCachingStore<K extends StoredKind>(deps: CachingStoreDeps<
   return {
     async read(key: ObjectKey, signal: AbortSignal) {
       const object = await waitForShared(objects.get(key).read(), signal)
-      if (object === undefined) throw notFound(kind, key)
+      if (object === undefined) throw missingObject(kind, key)
       return object
     },
     register: (uid, keys) => objects.register(uid, keys),

@@ -16,10 +16,10 @@ export interface ObjectStore<T> {
 /** How messages that users know name the kinds. */
 export const RESOURCES: Readonly<Record<StoredKind, string>> = { ConfigMap: 'configmap', Secret: 'secret' }
 
-export function notFound(kind: StoredKind, { name }: ObjectKey): ObjectError {
+export function missingObject(kind: StoredKind, { name }: ObjectKey): ObjectError {
   return new ObjectError('NotFound', `${RESOURCES[kind]} "${name}" not found`)
 }
 
-export function isNotFound(error: unknown): boolean {
+export function isMissingObject(error: unknown): boolean {
   return error instanceof ObjectError && error.reason === 'NotFound'
 }

@@ -12,7 +12,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { createCachingStore } from './caching-store.ts'
 import { limitObjectApi } from './limit-object-api.ts'
 import type { ClaimPatch, ObjectApi, ObjectKey, ObjectKinds, Token, TokenSpec } from './object-api.ts'
-import { isNotFound, notFound } from './object-store.ts'
+import { isMissingObject, missingObject } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { podReferences } from './pod-references.ts'
 import { ServiceAccounts } from './service-accounts.ts'
@@ -128,7 +128,7 @@ function createAskingStore<K extends StoredKind>(kind: K, api: ObjectApi): Objec
       try {
         return await api.get(kind, key, { cached: false }, signal)
       } catch (error) {
-        throw isNotFound(error) ? notFound(kind, key) : error
+        throw isMissingObject(error) ? missingObject(kind, key) : error
       }
     },
     register: () => {},

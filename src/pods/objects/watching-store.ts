@@ -1,6 +1,6 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { ObjectApi, ObjectKey, ObjectKinds } from './object-api.ts'
-import { notFound, RESOURCES } from './object-store.ts'
+import { missingObject, RESOURCES } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
 import { WatchedObject } from './watched-object.ts'
@@ -33,7 +33,7 @@ export function createWatchingStore<K extends StoredKind>(deps: WatchingStoreDep
   return {
     async read(key: ObjectKey, signal: AbortSignal) {
       const object = await objects.get(key).read(signal)
-      if (object === undefined) throw notFound(kind, key)
+      if (object === undefined) throw missingObject(kind, key)
       return object
     },
     register: (uid, keys) => objects.register(uid, keys),

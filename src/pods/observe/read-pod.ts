@@ -5,7 +5,7 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../mode
 import type { PodUid } from '../../model/pod/pod.ts'
 import {
   hasListedState,
-  isReady,
+  isSandboxReady,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
   toObservedContainer,
@@ -124,7 +124,7 @@ async function readSandbox(
   signal: AbortSignal,
 ): Promise<ObservedSandbox | undefined> {
   const before = known?.sandboxes.find(({ id }) => id === listed.id)
-  if (!isOutdated && before !== undefined && before.ready === isReady(listed)) return before
+  if (!isOutdated && before !== undefined && before.ready === isSandboxReady(listed)) return before
   const reply = await unlessGone(runtime.podSandboxStatus({ podSandboxId: listed.id }, signal))
   return reply?.status === undefined ? undefined : toObservedSandbox(reply.status)
 }

@@ -159,7 +159,7 @@ export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
   }
 }
 
-export function isReady(sandbox: PodSandbox): boolean {
+export function isSandboxReady(sandbox: PodSandbox): boolean {
   return sandbox.state === PodSandboxState.SANDBOX_READY
 }
 

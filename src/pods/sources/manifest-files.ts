@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
 import { podFullName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
-import { ManifestError, formatProblem } from '../../model/schema/manifest-error.ts'
+import { ManifestError, formatManifestProblem } from '../../model/schema/manifest-error.ts'
 import type { ManifestProblem } from '../../model/schema/manifest-error.ts'
 import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
 import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
@@ -212,7 +212,7 @@ export class ManifestFiles {
       .map(({ path, rule }) => (path === '' ? rule : `${path}: ${rule}`))
       .slice(0, MAX_LOGGED_PROBLEMS)
     this.#deps.refused?.set({ file, line: first?.line, reason: reason.join('; '), hasLastGood })
-    const more = others.slice(0, MAX_LOGGED_PROBLEMS - 1).map(formatProblem)
+    const more = others.slice(0, MAX_LOGGED_PROBLEMS - 1).map(formatManifestProblem)
     this.#logger.error(
       hasLastGood ? 'manifest is invalid, the last good version keeps running' : 'manifest is invalid',
       { file, ...(first && toFields(first)), ...(more.length > 0 && { more }), problems: problems.length },

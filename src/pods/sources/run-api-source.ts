@@ -2,7 +2,7 @@ import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
-import { ApiPodError, decodeAnyApiPod, identityOf, isMirrorPod } from './decode-api-pod.ts'
+import { ApiPodError, decodeAnyApiPod, readIdentity, isMirrorPod } from './decode-api-pod.ts'
 
 /** What is followed of an API; see runListWatch() in src/protocols/kube-api. */
 export interface FollowedObjects {
@@ -118,6 +118,6 @@ function isUnchanged(known: Pod | undefined, pod: Pod): boolean {
 }
 
 function keyOf(object: unknown): string {
-  const { namespace, name } = identityOf(object)
+  const { namespace, name } = readIdentity(object)
   return `${namespace}/${name}`
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
-import { ManifestError, formatProblem } from '../../model/schema/manifest-error.ts'
+import { ManifestError, formatManifestProblem } from '../../model/schema/manifest-error.ts'
 import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { fetchUrl, publicUrl } from './fetch-url.ts'
@@ -83,7 +83,8 @@ class HttpSource {
     const { logger } = this.#deps
     this.#failures++
     this.#deps.onRefused?.()
-    const reason = error instanceof ManifestError ? error.problems.slice(0, 10).map(formatProblem) : error.message
+    const reason =
+      error instanceof ManifestError ? error.problems.slice(0, 10).map(formatManifestProblem) : error.message
     const fields = { url: this.#shownUrl, reason, failures: this.#failures }
     if (this.#failures <= LOUD_FAILURES) logger.warn('cannot take pods from the URL', fields)
     else if (this.#failures === LOUD_FAILURES + 1) {

@@ -2,7 +2,7 @@ import type { PodCondition, PodStatus } from '../../model/generated/core-v1.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import { DISRUPTION_TARGET, isOwnCondition } from './compute-conditions.ts'
 import { computeLegalStatuses } from './compute-legal-statuses.ts'
-import { isTerminal } from './compute-phase.ts'
+import { isTerminalPhase } from './compute-phase.ts'
 import type { PodReport } from './pod-report.ts'
 import { largestOf } from '../../model/text/int64.ts'
 
@@ -40,8 +40,8 @@ type Verdict = Pick<PodStatus, 'phase' | 'reason' | 'message'>
 
 function verdictOf(reported: PodStatus, { pod, status, mayRun }: PodReport): Verdict {
   // A static pod starts again under the same mirror, for example after a shutdown of the node.
-  if (isTerminal(reported.phase) && !isStaticPod(pod)) return reported.phase === status.phase ? status : reported
-  return isTerminal(status.phase) && mayRun ? reported : status
+  if (isTerminalPhase(reported.phase) && !isStaticPod(pod)) return reported.phase === status.phase ? status : reported
+  return isTerminalPhase(status.phase) && mayRun ? reported : status
 }
 
 function mergeConditions(reported: PodStatus, report: PodReport, phase: string | undefined): readonly PodCondition[] {
@@ -49,7 +49,7 @@ function mergeConditions(reported: PodStatus, report: PodReport, phase: string |
     ({ type }) => isOwnCondition(type) || (type === DISRUPTION_TARGET && isJustTerminal(reported, phase)),
   )
   const kept = isStaticPod(report.pod) ? said.map((condition) => keepTime(condition, reported)) : said
-  if (!isTerminal(phase)) return kept
+  if (!isTerminalPhase(phase)) return kept
   const missing = (reported.conditions ?? []).filter(
     ({ type }) => READY_TYPES.includes(type) && !kept.some((condition) => condition.type === type),
   )
@@ -58,7 +58,7 @@ function mergeConditions(reported: PodStatus, report: PodReport, phase: string |
 
 /** The node says why it took a pod away when it reports the pod as terminal, and at no other time. */
 function isJustTerminal(reported: PodStatus, phase: string | undefined): boolean {
-  return !isTerminal(reported.phase) && isTerminal(phase)
+  return !isTerminalPhase(reported.phase) && isTerminalPhase(phase)
 }
 
 /** An agent that has restarted knows nothing of what was reported of a static pod: only its mirror does. */

@@ -8,7 +8,7 @@ import { RESTARTING_ALL } from './status-input.ts'
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 
 /** True for a phase that no pod ever leaves. */
-export function isTerminal(phase: string | undefined): boolean {
+export function isTerminalPhase(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed'
 }
 

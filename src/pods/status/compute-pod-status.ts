@@ -6,7 +6,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { restartAllTriggers } from '../../model/pod/restart-all-triggers.ts'
 import { computeConditions, DISRUPTION_TARGET, isOwnCondition } from './compute-conditions.ts'
 import { computeContainerStatuses } from './compute-container-statuses.ts'
-import { computePhase, isTerminal } from './compute-phase.ts'
+import { computePhase, isTerminalPhase } from './compute-phase.ts'
 import type { PodPhase } from './compute-phase.ts'
 import { computePodResources } from './compute-pod-resources.ts'
 import { computeTerminatedStatuses } from './compute-terminated-statuses.ts'
@@ -150,8 +150,13 @@ interface PhaseVerdict {
 /** A pod that ended stays ended; a phase that is not new keeps the words that came with it. */
 function computeVerdict(input: StatusInput, computed: PodPhase): PhaseVerdict {
   const { override, previous, pod } = input
-  const ended = [pod.status?.phase, previous?.phase].find(isTerminal) as PodPhase | undefined
-  if (input.ended && override?.yieldsToSuccess === true && computed === 'Succeeded' && !isTerminal(pod.status?.phase))
+  const ended = [pod.status?.phase, previous?.phase].find(isTerminalPhase) as PodPhase | undefined
+  if (
+    input.ended &&
+    override?.yieldsToSuccess === true &&
+    computed === 'Succeeded' &&
+    !isTerminalPhase(pod.status?.phase)
+  )
     return { phase: 'Succeeded' }
   if (override !== undefined && ended === undefined) {
     return { phase: override.phase as PodPhase, reason: override.reason, message: override.message }

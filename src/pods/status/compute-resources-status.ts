@@ -6,7 +6,7 @@ import { withApplied } from '../../model/resources/with-applied.ts'
 type ResourcesStatus = Pick<ContainerStatus, 'allocatedResources' | 'resources'>
 type Amounts = Readonly<Record<string, string>>
 
-export interface ContainerResourcesInput {
+export interface ResourcesStatusInput {
   /** What the container was granted. */
   readonly allocated?: ResourceRequirements | undefined
   /** What was last set for it, where it runs; undefined when that is unknown. */
@@ -16,7 +16,7 @@ export interface ContainerResourcesInput {
 }
 
 /** What a container was granted, and what it really has. */
-export function computeResourcesStatus({ allocated, actuated, applied }: ContainerResourcesInput): ResourcesStatus {
+export function computeResourcesStatus({ allocated, actuated, applied }: ResourcesStatusInput): ResourcesStatus {
   const known = actuated === undefined ? (allocated ?? {}) : withActuated(allocated ?? {}, actuated)
   const seen = applied === undefined ? known : withApplied(known, applied)
   // A side that the spec does not have shows nothing, even where the runtime had to set something.

@@ -1,10 +1,10 @@
-import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
+import { KubeApiError, KubeUnreachableError, isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import { mirrorHash } from './api-objects.ts'
-import type { ApiObjects } from './api-objects.ts'
+import { mirrorHash } from './api-pods.ts'
+import type { ApiPods } from './api-pods.ts'
 import { computeMergedStatus } from './compute-merged-status.ts'
-import { isTerminal } from './compute-phase.ts'
+import { isTerminalPhase } from './compute-phase.ts'
 import { computeStatusPatch, hasAll } from './compute-status-patch.ts'
 import type { StatusPatch } from './compute-status-patch.ts'
 import type { PodReport } from './pod-report.ts'
@@ -12,7 +12,7 @@ import { formatExactJson } from '../../base/document/exact-json.ts'
 
 export interface ReportDeps {
   readonly client: Pick<KubeClient, 'send'>
-  readonly objects: ApiObjects
+  readonly objects: ApiPods
   /** An answer to a pod; throws when it is none. */
   readonly decode: (object: unknown) => Pod
 }
@@ -77,7 +77,7 @@ export async function reportPodStatus(
     await endObject(deps, { object: answer, report, memory }, signal)
     return 'reported'
   } catch (error) {
-    if (error instanceof KubeApiError && error.code === 404) return 'missing'
+    if (isNotFound(error)) return 'missing'
     if (error instanceof KubeApiError && error.code === 409) return await refresh(deps, object, signal)
     throw error
   }
@@ -107,7 +107,7 @@ async function endObject(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { uid, deletionTimestamp, resourceVersion = '' } = object.metadata
-  const isDue = deletionTimestamp !== undefined && isTerminal(object.status?.phase) && report.isFinished
+  const isDue = deletionTimestamp !== undefined && isTerminalPhase(object.status?.phase) && report.isFinished
   if (!isDue || mirrorHash(object) !== undefined || memory.endAsked === resourceVersion) return false
   try {
     const answer = await client.send<{ readonly kind?: string } | undefined>(
@@ -150,7 +150,7 @@ async function refresh(
     objects.answer(current)
     return 'stale'
   } catch (error) {
-    if (error instanceof KubeApiError && error.code === 404) return 'missing'
+    if (isNotFound(error)) return 'missing'
     throw error
   }
 }

@@ -6,7 +6,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
-import { isTerminal } from '../status/compute-phase.ts'
+import { isTerminalPhase } from '../status/compute-phase.ts'
 import type { PodReport } from '../status/pod-report.ts'
 import type { PodExplanation } from './explain/explain-pod.ts'
 import type { PodWorker } from './pod-worker.ts'
@@ -115,7 +115,9 @@ export class PodRegistry {
   /** Is this pod active? */
   isActive(uid: PodUid): boolean {
     const { pod, state, status } = this.workers.get(uid) ?? {}
-    return pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isTerminal(status?.phase)
+    return (
+      pod !== undefined && state?.kind !== 'terminated' && state?.kind !== 'gone' && !isTerminalPhase(status?.phase)
+    )
   }
 
   /** The newest spec of a pod that lives. */

@@ -1,7 +1,7 @@
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
-import { isTerminal } from '../status/compute-phase.ts'
+import { isTerminalPhase } from '../status/compute-phase.ts'
 import type { PassSignals } from './pod-pass.ts'
 import { cleanUpPod } from './clean-up-pod.ts'
 import type { CleanUpPodDeps } from './clean-up-pod.ts'
@@ -112,7 +112,7 @@ async function cleanUp({ deps, life }: StepContext, ended: TerminatedState, shut
 
 /** From here on the pod never runs again, whatever happens to the agent or the runtime. */
 async function recordEnd({ journal }: StepPodDeps, { state, status, identity }: PodLife): Promise<void> {
-  if (!runsAgain(state.value) && status !== undefined && isTerminal(status.phase))
+  if (!runsAgain(state.value) && status !== undefined && isTerminalPhase(status.phase))
     await journal.record(identity.uid, status)
 }
 

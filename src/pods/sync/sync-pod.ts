@@ -5,7 +5,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
-import { isTerminal } from '../status/compute-phase.ts'
+import { isTerminalPhase } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { PassSignals } from './pod-pass.ts'
 import { ensureCgroup } from './start/ensure-cgroup.ts'
@@ -34,13 +34,13 @@ import type { NodeSettings } from './node-settings.ts'
 import type { EnsureCgroupDeps } from './start/ensure-cgroup.ts'
 import type { MountVolumesDeps } from './start/mount-volumes.ts'
 import type { PrepareInjectionsDeps } from './start/prepare-injections.ts'
-import type { ReportDeps } from './report/update-pod-status.ts'
+import type { UpdateStatusDeps } from './report/update-pod-status.ts'
 
 export type SyncPodDeps = EnsureCgroupDeps &
   MountVolumesDeps &
   PrepareInjectionsDeps &
   ApplyPodActionsDeps &
-  ReportDeps &
+  UpdateStatusDeps &
   ObservePodDeps & {
     readonly resizes: {
       /** Whether something of the pod still has another size than it was granted. */
@@ -118,7 +118,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   await report(context, { pod, observed, override: late })
   await probes.remember(pod, observed)
   if (late !== undefined) deps.events.record(pod, { type: 'Normal', reason: late.reason, message: late.message })
-  if (isTerminal(history.status?.phase)) return { kind: 'finished' }
+  if (isTerminalPhase(history.status?.phase)) return { kind: 'finished' }
 
   reportSandboxWarnings(deps, { pod, history })
   if (hasNetworkProblem(context, pod)) {

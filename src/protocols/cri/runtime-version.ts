@@ -28,7 +28,7 @@ export async function fetchRuntimeVersion(
 }
 
 /** The check at start: both services answer, and the runtime is one we know to speak with. */
-export async function connectRuntime(
+export async function checkRuntime(
   client: Pick<CriClient, 'version' | 'imageFsInfo'>,
   signal: AbortSignal,
 ): Promise<RuntimeVersion> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { compareVersions, parseCsiVersion } from './parse-csi-version.ts'
+import { compareCsiVersions, parseCsiVersion } from './parse-csi-version.ts'
 
 const refusal = (offered: string) => ({
   message: `Cannot register CSI driver "disk": it offers the versions ${offered}, expected one that is 1.x`,
@@ -40,11 +40,11 @@ describe('parseCsiVersion()', () => {
   })
 })
 
-test('compareVersions() compares numbers, and knows that 1.2 is 1.2.0', () => {
+test('compareCsiVersions() compares numbers, and knows that 1.2 is 1.2.0', () => {
   const signs = [
-    compareVersions([1, 9], [1, 10]),
-    compareVersions([1, 2], [1, 2, 0]),
-    compareVersions([1, 2, 1], [1, 2]),
+    compareCsiVersions([1, 9], [1, 10]),
+    compareCsiVersions([1, 2], [1, 2, 0]),
+    compareCsiVersions([1, 2, 1], [1, 2]),
   ].map(Math.sign)
   assert.deepEqual(signs, [-1, 0, 1])
 })

@@ -12,7 +12,7 @@ export function parseCsiVersion(driver: string, offered: readonly string[]): Csi
       return major === undefined ? [] : [`${major}${rest}`.split('.').map(Number)]
     })
     .filter(([major = 0]) => major <= MAJOR)
-    .toSorted(compareVersions)
+    .toSorted(compareCsiVersions)
   const highest = known.at(-1)
   if (highest?.[0] === MAJOR) return highest
   const list = offered.length === 0 ? 'none' : offered.join(', ')
@@ -20,7 +20,7 @@ export function parseCsiVersion(driver: string, offered: readonly string[]): Csi
 }
 
 /** Below 0 when the first is lower; missing numbers count as 0. */
-export function compareVersions(a: CsiVersion, b: CsiVersion): number {
+export function compareCsiVersions(a: CsiVersion, b: CsiVersion): number {
   for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0)
     if (difference !== 0) return difference

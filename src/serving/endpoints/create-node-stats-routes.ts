@@ -5,7 +5,7 @@ import { createStatsRoutes } from './stats-routes.ts'
 import type { Route } from '../http/route.ts'
 import { readCpuCaches } from '../../system/machine/read-cpu-caches.ts'
 import { readCpuPlaces } from '../../system/machine/read-cpu-places.ts'
-import { readCpuTopology } from '../../system/machine/read-cpu-topology.ts'
+import { readCpuCounts } from '../../system/machine/read-cpu-counts.ts'
 import { readMemoryModules } from '../../system/machine/read-memory-modules.ts'
 import { readNumaNodes } from '../../system/machine/read-numa-nodes.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
@@ -29,7 +29,7 @@ export function createNodeStatsRoutes({ settings, machine, ...deps }: NodeStatsR
     showHidden: settings.config.showHiddenMetricsForVersion !== '',
     machine: {
       ...deps.identity,
-      ...readCpuTopology(),
+      ...readCpuCounts(),
       ...memory,
       numaNodes: readNumaNodes(machine),
       caches: readCpuCaches(readCpuPlaces()),

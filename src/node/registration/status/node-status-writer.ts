@@ -12,13 +12,13 @@ import type { NodeApi } from '../node-api.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { NodeProfile } from './node-profile.ts'
 import type { NodeStartup } from '../node-startup.ts'
-import type { OwnNode } from '../own-node.ts'
+import type { OwnNodeObject } from '../own-node-object.ts'
 import { reportNode } from './report-node.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
 
 export interface NodeStatusWriterDeps {
   readonly api: Pick<NodeApi, 'getNode' | 'patchNodeStatus'>
-  readonly ownNode: OwnNode
+  readonly ownNode: OwnNodeObject
   readonly profile: NodeProfile
   readonly info: () => NodeInfo
   /** After this time the status is written although nothing has changed. */

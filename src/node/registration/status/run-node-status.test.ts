@@ -9,7 +9,7 @@ import { KubeUnreachableError } from '../../../protocols/kube-api/kube-client.ts
 import type { Node } from '../../../model/generated/core-v1.ts'
 import { computeNodeStatus } from './compute-node-status.ts'
 import type { NodeInfo } from './node-info.ts'
-import { OwnNode } from '../own-node.ts'
+import { OwnNodeObject } from '../own-node-object.ts'
 import { runNodeStatus } from './run-node-status.ts'
 import type { NodeStatusDeps } from './run-node-status.ts'
 import { ApiReturn } from '../../../protocols/kube-api/list-watch/api-return.ts'
@@ -36,7 +36,7 @@ function setUp(options: Partial<NodeStatusDeps> = {}) {
       {
         api,
         apiReturn,
-        ownNode: new OwnNode(() => api.node),
+        ownNode: new OwnNodeObject(() => api.node),
         profile: createNodeProfile(),
         info: () => info,
         register: true,
@@ -287,7 +287,7 @@ describe('runNodeStatus()', () => {
 
   test('does not write again what its watch has not delivered yet', async () => {
     const old: Node = { metadata: { name: 'node-1', resourceVersion: '0' } }
-    const ownNode = new OwnNode(() => old)
+    const ownNode = new OwnNodeObject(() => old)
     const { start, api, clock, calls } = setUp({ ownNode })
     api.node = old
     const loop = await start()

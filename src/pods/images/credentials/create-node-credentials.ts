@@ -28,6 +28,6 @@ export function createNodeCredentials(deps: NodeLoginsDeps): NodeCredentials {
 }
 
 /** The logins of the node that may open the repository of an image, the most specific first. */
-export async function findNodeLogins(node: Pick<NodeCredentials, 'logins'>, image: string): Promise<readonly Login[]> {
+export async function findImageLogins(node: Pick<NodeCredentials, 'logins'>, image: string): Promise<readonly Login[]> {
   return computeCredentials(await node.logins(), toRepository(parseImageName(image)))
 }

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { DecodedManifest } from '../../../model/schema/decode-pods.ts'
-import { formatProblem, ManifestError } from '../../../model/schema/manifest-error.ts'
+import { formatManifestProblem, ManifestError } from '../../../model/schema/manifest-error.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EtcdChange } from '../../../protocols/etcd/etcd-connection.ts'
 import type { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
@@ -132,7 +132,7 @@ export class EtcdPods {
     } catch (error) {
       if (!(error instanceof ManifestError)) throw error
       const { logger, onRefused } = this.#deps
-      const reason = error.problems.slice(0, SHOWN_PROBLEMS).map(formatProblem)
+      const reason = error.problems.slice(0, SHOWN_PROBLEMS).map(formatManifestProblem)
       logger.warn('cannot use a value of etcd, its last good pods stay', { ...where, reason })
       onRefused()
       return undefined

@@ -1,6 +1,6 @@
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import { isTerminal } from '../../status/compute-phase.ts'
+import { isTerminalPhase } from '../../status/compute-phase.ts'
 import type { PhaseOverride } from '../../status/status-input.ts'
 import { toSeconds } from '../../../model/text/int64.ts'
 
@@ -26,5 +26,5 @@ export function computeDeadlineOverride(
   now: number,
 ): PhaseOverride | undefined {
   const deadline = deadlineAt(pod, status)
-  return deadline !== undefined && now >= deadline && !isTerminal(status?.phase) ? DEADLINE : undefined
+  return deadline !== undefined && now >= deadline && !isTerminalPhase(status?.phase) ? DEADLINE : undefined
 }

@@ -1,6 +1,6 @@
 import { isStaticPod } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import { isTerminal } from '../../status/compute-phase.ts'
+import { isTerminalPhase } from '../../status/compute-phase.ts'
 import { terminatedAt } from '../pod-state.ts'
 import type { PodState } from '../pod-state.ts'
 import { computePodGrace } from './compute-grace.ts'
@@ -20,5 +20,5 @@ export function computeFirstState(
 
 /** The API says that the pod is terminal. What a manifest says of its own status counts for nothing. */
 export function isTerminalInApi(pod: Pod): boolean {
-  return !isStaticPod(pod) && isTerminal(pod.status?.phase)
+  return !isStaticPod(pod) && isTerminalPhase(pod.status?.phase)
 }

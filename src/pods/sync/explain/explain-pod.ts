@@ -1,7 +1,7 @@
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import { ETCD_KEY_ANNOTATION } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import { isTerminal } from '../../status/compute-phase.ts'
+import { isTerminalPhase } from '../../status/compute-phase.ts'
 import type { ProbeReport } from '../probing/probe-answers.ts'
 import type { PodIdentity } from '../pod-life.ts'
 import type { PodState } from '../pod-state.ts'
@@ -43,5 +43,5 @@ function lastStatus(
   own: PodStatus | undefined,
   inApi: PodStatus | undefined,
 ): PodStatus | undefined {
-  return kind === 'terminated' && !isTerminal(own?.phase) && isTerminal(inApi?.phase) ? inApi : own
+  return kind === 'terminated' && !isTerminalPhase(own?.phase) && isTerminalPhase(inApi?.phase) ? inApi : own
 }

@@ -6,10 +6,10 @@ import type { PodHistory } from '../pod-history.ts'
 import { ProbeAnswers } from './probe-answers.ts'
 import type { ProbeReport } from './probe-answers.ts'
 import type { Timeline } from '../explain/timeline.ts'
-import type { ReportDeps } from '../report/update-pod-status.ts'
+import type { UpdateStatusDeps } from '../report/update-pod-status.ts'
 import { updatePodStatus } from '../report/update-pod-status.ts'
 
-export type PodProbingDeps = ReportDeps & {
+export type PodProbingDeps = UpdateStatusDeps & {
   readonly probes: ProbeDeps
   readonly observer: { get(uid: PodUid): ObservedPod | undefined }
 }

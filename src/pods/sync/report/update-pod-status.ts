@@ -17,7 +17,7 @@ import type { StartMetrics } from '../../../metrics/start-metrics.ts'
 import type { PodAllocations } from '../../allocations/pod-allocations.ts'
 import type { PodInjections } from '../start/pod-injections.ts'
 
-export interface ReportDeps {
+export interface UpdateStatusDeps {
   readonly allocations: Pick<PodAllocations, 'actuated'>
   readonly resizes: {
     /** What the status of a pod says of its resizes. */
@@ -49,7 +49,7 @@ export interface StatusUpdate {
 }
 
 export interface StatusContext {
-  readonly deps: ReportDeps
+  readonly deps: UpdateStatusDeps
   readonly runtimeName: string
   readonly history: PodHistory
   readonly probes: Pick<PodProbes, 'status'>
@@ -85,7 +85,7 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
 }
 
 /** Ends that this agent saw, each once. */
-function countEnds({ metrics }: ReportDeps, pod: Pod, before: PodStatus, now: PodStatus): void {
+function countEnds({ metrics }: UpdateStatusDeps, pod: Pod, before: PodStatus, now: PodStatus): void {
   const known = new Map(listStatuses(before).map(({ name, state }) => [name, state?.terminated?.containerID]))
   for (const { name, state } of listStatuses(now)) {
     const { terminated } = state ?? {}
@@ -105,7 +105,7 @@ function listStatuses({
 
 /** A pod that runs when it is first observed was started by an earlier agent, at some other time. */
 function noteStart(
-  { clock, metrics }: ReportDeps,
+  { clock, metrics }: UpdateStatusDeps,
   { pod, isFirst }: { readonly pod: Pod; readonly isFirst: boolean },
   history: PodHistory,
 ): void {
@@ -117,7 +117,7 @@ function noteStart(
 
 /** Each end is read once, and forgotten with its container. */
 async function readTerminationMessages(
-  deps: ReportDeps,
+  deps: UpdateStatusDeps,
   { pod, observed }: Pick<StatusUpdate, 'pod' | 'observed'>,
   history: PodHistory,
 ): Promise<void> {
@@ -130,7 +130,7 @@ async function readTerminationMessages(
   }
 }
 
-async function readMessageOf({ files }: ReportDeps, pod: Pod, ended: ObservedContainer): Promise<string> {
+async function readMessageOf({ files }: UpdateStatusDeps, pod: Pod, ended: ObservedContainer): Promise<string> {
   const { name, terminationLog, logPath } = ended
   const words = terminationLog === '' ? '' : await files.readTerminationLog(terminationLog, TERMINATION_MESSAGE_BYTES)
   const spec = allContainers(pod).find(({ container }) => container.name === name)?.container

@@ -6,7 +6,7 @@ import { parseQuantity } from '../../../model/resources/quantity.ts'
 import { sameCpuAndMemory } from '../../../model/resources/same-resources.ts'
 
 /** One amount of one container that an update of a pod changes. */
-export interface ResizeRequest {
+export interface ResizedAmount {
   readonly resource: 'cpu' | 'memory'
   readonly requirement: 'requests' | 'limits'
   readonly operation: 'add' | 'remove' | 'increase' | 'decrease'
@@ -17,7 +17,7 @@ export function computeResizeRequests(
   before: Pod,
   after: Pod,
   scope: ResizeScope,
-): { readonly requests: readonly ResizeRequest[]; readonly resizes: boolean } {
+): { readonly requests: readonly ResizedAmount[]; readonly resizes: boolean } {
   const old = new Map(listResizable(before, scope).map((container) => [container.name, container]))
   const requests = listResizable(after, scope).flatMap((container) => {
     const same = old.get(container.name)
@@ -35,9 +35,9 @@ function listResizable({ spec }: Pod, scope: ResizeScope): readonly Container[] 
 function compare(
   before: ResourceRequirements | undefined,
   after: ResourceRequirements | undefined,
-): readonly ResizeRequest[] {
+): readonly ResizedAmount[] {
   return (['memory', 'cpu'] as const).flatMap((resource) =>
-    (['requests', 'limits'] as const).flatMap((requirement): readonly ResizeRequest[] => {
+    (['requests', 'limits'] as const).flatMap((requirement): readonly ResizedAmount[] => {
       const old = parseQuantity(before?.[requirement]?.[resource] ?? '0').nanos
       const now = parseQuantity(after?.[requirement]?.[resource] ?? '0').nanos
       if (old === now) return []

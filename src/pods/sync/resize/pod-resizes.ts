@@ -11,7 +11,7 @@ import { computeResizeOrder } from './compute-resize-order.ts'
 import { computeResizeRejection } from './compute-resize-rejection.ts'
 import type { ResizeRejection, ResizeRules } from './compute-resize-rejection.ts'
 import { computeResizeRequests } from './compute-resize-requests.ts'
-import type { ResizeRequest } from './compute-resize-requests.ts'
+import type { ResizedAmount } from './compute-resize-requests.ts'
 import { resizeMessage } from './resize-message.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
 import { formatExactJson } from '../../../base/document/exact-json.ts'
@@ -21,7 +21,7 @@ type ResizeTrigger = 'pods_added' | 'pod_updated' | 'pods_removed' | 'pod_termin
 
 /** What is counted of resizes. */
 interface ResizeMetrics {
-  resizeRequested(request: ResizeRequest): void
+  resizeRequested(request: ResizedAmount): void
   resizeInfeasible(detail: ResizeRejection['detail']): void
   /** One that had to wait was granted. */
   deferredResizeAccepted(trigger: ResizeTrigger): void

@@ -69,7 +69,7 @@ interface DescribeFiles {
   makeTerminationLog(path: string): Promise<void>
 }
 
-export interface StartRequest {
+export interface ContainerStartRequest {
   readonly pod: Pod
   readonly kinded: KindedContainer
   readonly image: LocalImage
@@ -84,7 +84,7 @@ export interface StartRequest {
 /** All that the runtime has to know to make one instance of a container. Makes the files that it mounts. */
 export async function describeContainer(
   deps: DescribeContainerDeps,
-  request: StartRequest,
+  request: ContainerStartRequest,
   signal: AbortSignal,
 ): Promise<ContainerConfig> {
   const { pod, kinded, sandbox, observed } = request
@@ -142,7 +142,7 @@ async function mountVolumes(
     imageVolumes,
     sources,
     injections,
-  }: StartRequest & { readonly sources: EnvironmentSources; readonly injections: ContainerInjections },
+  }: ContainerStartRequest & { readonly sources: EnvironmentSources; readonly injections: ContainerInjections },
   signal: AbortSignal,
 ): ReturnType<ContainerVolumes['containerVolumes']> {
   const instance = { podIps: sandbox.ips, injections }
@@ -159,7 +159,7 @@ async function mountVolumes(
 }
 
 function computeNumber(
-  { observed, kinded, restartCountBefore }: StartRequest,
+  { observed, kinded, restartCountBefore }: ContainerStartRequest,
   logFileNames: readonly string[],
 ): number {
   const newest = newestInstance(observed, kinded.container.name)

@@ -16,7 +16,7 @@ import type { PassSignals } from '../pod-pass.ts'
 import { removeContainer } from '../stop/remove-container.ts'
 import type { RemoveContainerDeps } from '../stop/remove-container.ts'
 import { describeContainer } from './describe-container.ts'
-import type { DescribeContainerDeps, StartRequest } from './describe-container.ts'
+import type { DescribeContainerDeps, ContainerStartRequest } from './describe-container.ts'
 
 export type StartContainerDeps = DescribeContainerDeps &
   RemoveContainerDeps & {
@@ -35,7 +35,7 @@ export type StartContainerDeps = DescribeContainerDeps &
 /** Makes one instance of a container, starts it and returns its id. Fails with a StartError whose reason users see. */
 export async function startContainer(
   deps: StartContainerDeps,
-  request: StartRequest,
+  request: ContainerStartRequest,
   { superseded, shutdown }: PassSignals,
 ): Promise<string> {
   const { pod, kinded } = request
@@ -57,7 +57,7 @@ export async function startContainer(
 /** The container runs without its devices then, which only its own errors would show. */
 async function reportIgnoredDevices(
   { cdiFault, events, log }: StartContainerDeps,
-  { pod, kinded }: StartRequest,
+  { pod, kinded }: ContainerStartRequest,
   { config, signal }: { readonly config: ContainerConfig; readonly signal: AbortSignal },
 ): Promise<void> {
   if (config.CDIDevices.length === 0) return
@@ -78,7 +78,7 @@ async function reportIgnoredDevices(
 
 async function runContainer(
   deps: StartContainerDeps,
-  request: StartRequest & { readonly config: ContainerConfig },
+  request: ContainerStartRequest & { readonly config: ContainerConfig },
   signal: AbortSignal,
 ): Promise<string> {
   const { pod, kinded, sandbox, config } = request
@@ -99,7 +99,7 @@ async function runContainer(
 /** The link serves log collectors only: a container that runs is not at fault when it cannot be made. */
 async function linkLog(
   deps: StartContainerDeps,
-  { pod, kinded, sandbox }: StartRequest,
+  { pod, kinded, sandbox }: ContainerStartRequest,
   { containerId, logPath }: { readonly containerId: string; readonly logPath: string },
 ): Promise<void> {
   const link = containerLogSymlink(pod, kinded.container.name, containerId)
@@ -113,7 +113,7 @@ async function linkLog(
 /** An instance that was made and never started (the agent died in between) makes way, and its number is used again. */
 async function removeNeverStarted(
   deps: StartContainerDeps,
-  { pod, observed, kinded }: StartRequest,
+  { pod, observed, kinded }: ContainerStartRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const newest = newestInstance(observed, kinded.container.name)
@@ -125,7 +125,7 @@ async function removeNeverStarted(
 /** What keeps the container from being described, such as a full disk, is shown to its users. */
 async function prepareContainer(
   deps: StartContainerDeps,
-  request: StartRequest,
+  request: ContainerStartRequest,
   signal: AbortSignal,
 ): Promise<ContainerConfig> {
   try {

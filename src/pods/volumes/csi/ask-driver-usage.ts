@@ -1,13 +1,13 @@
 import type { DriverUsage } from '../mounted-volume.ts'
 import type { DesiredVolume } from '../desired-volume.ts'
 import { requireDriver } from './call-driver.ts'
-import type { CsiDeps } from './csi-deps.ts'
+import type { CsiVolumeDeps } from './csi-volume-deps.ts'
 import { deviceStaging, mountPath } from './csi-paths.ts'
 import { toCsiVolume } from './to-csi-volume.ts'
 
 /** What a driver says of a volume; undefined when it never does. */
 export async function askDriverUsage(
-  { drivers, rootDirectory, toDriverPath }: Pick<CsiDeps, 'drivers' | 'rootDirectory' | 'toDriverPath'>,
+  { drivers, rootDirectory, toDriverPath }: Pick<CsiVolumeDeps, 'drivers' | 'rootDirectory' | 'toDriverPath'>,
   desired: DesiredVolume,
   signal: AbortSignal,
 ): Promise<DriverUsage | undefined> {

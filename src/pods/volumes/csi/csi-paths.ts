@@ -20,7 +20,7 @@ export function filesStaging(rootDirectory: string, driver: string, handle: stri
 }
 
 /** The same for a block device, with what only those have. */
-export interface DevicePlace extends StagingPlace {
+export interface BlockStagingPlace extends StagingPlace {
   /** Has a file for each pod that the driver publishes at. */
   readonly published: string
   /** Has a file for each pod that the device is bound on. */
@@ -29,7 +29,7 @@ export interface DevicePlace extends StagingPlace {
   readonly own: string
 }
 
-export function deviceStaging(rootDirectory: string, specName: string): DevicePlace {
+export function deviceStaging(rootDirectory: string, specName: string): BlockStagingPlace {
   const devices = `${csiRoot(rootDirectory)}/volumeDevices`
   const own = `${devices}/${specName}`
   return {

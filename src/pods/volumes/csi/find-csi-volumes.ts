@@ -1,6 +1,6 @@
 import type { PodUid } from '../../../model/pod/pod.ts'
 import type { VolumePlace } from '../desired-volume.ts'
-import type { CsiDeps } from './csi-deps.ts'
+import type { CsiVolumeDeps } from './csi-volume-deps.ts'
 import { csiVolumeName } from './csi-names.ts'
 import { deviceStaging, filesStaging } from './csi-paths.ts'
 import type { NodeVolume } from './stage/node-volume.ts'
@@ -14,7 +14,7 @@ export interface FoundCsiVolumes {
 }
 
 type NotedVolume = Pick<VolumeData, 'driverName' | 'volumeHandle' | 'seLinuxMountContext'>
-type FindDeps = Pick<CsiDeps, 'csiFiles' | 'rootDirectory'>
+type FindDeps = Pick<CsiVolumeDeps, 'csiFiles' | 'rootDirectory'>
 
 /** What earlier agents left of CSI volumes, by the notes that lie beside them. */
 export async function findCsiVolumes(deps: FindDeps, places: readonly VolumePlace[]): Promise<FoundCsiVolumes> {
@@ -43,7 +43,7 @@ export async function findCsiVolumes(deps: FindDeps, places: readonly VolumePlac
 
 /** The volume of a note, as the node has it. */
 export function toNodeVolume(
-  { rootDirectory }: Pick<CsiDeps, 'rootDirectory'>,
+  { rootDirectory }: Pick<CsiVolumeDeps, 'rootDirectory'>,
   { driverName: driver, volumeHandle: handle, seLinuxMountContext }: NotedVolume,
   { use, specName }: Pick<NodeVolume, 'use' | 'specName'>,
 ): NodeVolume {

@@ -1,10 +1,10 @@
 import type { ObjectKey } from '../../objects/object-api.ts'
-import type { CsiDeps } from './csi-deps.ts'
+import type { CsiVolumeDeps } from './csi-volume-deps.ts'
 import { errorText } from '../../../base/telemetry/error-text.ts'
 
 /** What a driver is to know that others are not; asked for again each time. */
 export async function readSecret(
-  { objects }: { readonly objects: Pick<CsiDeps['objects'], 'driverSecret'> },
+  { objects }: { readonly objects: Pick<CsiVolumeDeps['objects'], 'driverSecret'> },
   key: ObjectKey | undefined,
   field: string,
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import type { CsiDrivers } from '../../../protocols/csi/csi-drivers.ts'
 import type { PersistentVolume } from '../../../model/generated/core-v1.ts'
 import { volumeGroupsOf } from '../claims/volume-groups.ts'
 import { askDriverUsage } from '../csi/ask-driver-usage.ts'
-import type { CsiDeps } from '../csi/csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi/csi-volume-deps.ts'
 import { CSI_PLUGIN, csiVolumeName } from '../csi/csi-names.ts'
 import { mountPath } from '../csi/csi-paths.ts'
 import type { CsiVolume } from '../csi/csi-volume.ts'
@@ -27,7 +27,7 @@ import type { SelinuxIdentity, SetUpRequest, TearDownRequest, VolumeKind } from 
 import { VolumeStepError } from '../volume-step-error.ts'
 import type { ReadyVolume, VolumePlace, DesiredVolume } from '../desired-volume.ts'
 
-export interface CsiKindDeps extends CsiDeps {
+export interface CsiKindDeps extends CsiVolumeDeps {
   /** The node has another list of volumes that are in use. */
   readonly onInUse: (names: readonly string[] | undefined) => void
   readonly group: TaskGroup

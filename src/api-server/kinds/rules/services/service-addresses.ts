@@ -5,7 +5,7 @@ import { internalError } from '../../../api-error.ts'
 import type { RequestContext } from '../../resource.ts'
 import { findFreeAddress, isInRange } from './service-range.ts'
 import type { ServiceRange } from './service-range.ts'
-import { HEADLESS, rejectService, specOf } from './service-type.ts'
+import { HEADLESS, rejectService, serviceSpecOf } from './service-type.ts'
 import type { StoredService } from './service-type.ts'
 
 const SPEC = FieldPath.root.child('spec')
@@ -18,7 +18,7 @@ export function withAddresses(
   others: readonly ServiceSpec[],
   { serviceRanges }: Pick<RequestContext, 'serviceRanges'>,
 ): StoredService {
-  const spec = specOf(object)
+  const spec = serviceSpecOf(object)
   // What is wrong with the addresses themselves is the validation's to say.
   if (spec.type === 'ExternalName' || !areAddressesSound(spec)) return object
   const policy = spec.ipFamilyPolicy ?? defaultPolicy(spec)

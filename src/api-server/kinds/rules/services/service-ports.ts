@@ -1,7 +1,7 @@
 import type { ServicePort, ServiceSpec } from '../../../../model/generated/core-v1.ts'
 import { FieldPath } from '../../../../model/schema/field-path.ts'
 import { internalError } from '../../../api-error.ts'
-import { hasNodePorts, rejectService, specOf } from './service-type.ts'
+import { hasNodePorts, rejectService, serviceSpecOf } from './service-type.ts'
 import type { StoredService } from './service-type.ts'
 
 const SPEC = FieldPath.root.child('spec')
@@ -20,7 +20,7 @@ export function withNodePorts(
   old: ServiceSpec | undefined,
   others: readonly ServiceSpec[],
 ): StoredService {
-  const spec = specOf(object)
+  const spec = serviceSpecOf(object)
   const taken = new Set(others.flatMap(portsTaken))
   const ports = hasNodePorts(spec.type) ? portsFor(object, old, taken) : spec.ports
   return { ...object, spec: { ...spec, ...(ports && { ports }), ...healthPortFor(object, taken) } }
@@ -35,7 +35,7 @@ function portsFor(
   old: ServiceSpec | undefined,
   taken: Set<number>,
 ): readonly ServicePort[] | undefined {
-  const { type, ports, allocateLoadBalancerNodePorts } = specOf(object)
+  const { type, ports, allocateLoadBalancerNodePorts } = serviceSpecOf(object)
   const isGiven = type !== 'LoadBalancer' || allocateLoadBalancerNodePorts !== false
   for (const [index, { nodePort }] of (ports ?? []).entries()) {
     if (nodePort) check(object, taken, SPEC.child('ports').index(index).child('nodePort'), nodePort)
@@ -54,7 +54,7 @@ function portsFor(
 }
 
 function healthPortFor(object: StoredService, taken: Set<number>): Partial<ServiceSpec> {
-  const spec = specOf(object)
+  const spec = serviceSpecOf(object)
   if (!needsHealthPort(spec)) return {}
   const asked = spec.healthCheckNodePort
   if (asked) check(object, taken, SPEC.child('healthCheckNodePort'), asked)

@@ -6,7 +6,7 @@ import type { ResourceRules, RequestContext } from '../../resource.ts'
 import { warnOfService } from '../../warnings/warn-service.ts'
 import { withAddresses } from './service-addresses.ts'
 import { needsHealthPort, withNodePorts } from './service-ports.ts'
-import { hasNodePorts, isReachedFromOutside, specOf } from './service-type.ts'
+import { hasNodePorts, isReachedFromOutside, serviceSpecOf } from './service-type.ts'
 import type { StoredService } from './service-type.ts'
 import { validateService } from './validate-service.ts'
 
@@ -18,15 +18,15 @@ export const serviceRules: ResourceRules<StoredService> = {
   warn: warnOfService,
   fillDefaults,
   prepareCreate: (object, context) => {
-    const spec = specOf(object)
+    const spec = serviceSpecOf(object)
     // Of the two only the first stands for both.
     const named = spec.clusterIP && !spec.clusterIPs ? { ...spec, clusterIPs: [spec.clusterIP] } : spec
     return { ...withAllocated({ ...object, spec: named }, undefined, context), status: { loadBalancer: {} } }
   },
   prepareUpdate: (object, before, context) => {
-    const old = specOf(before)
+    const old = serviceSpecOf(before)
     const kept = keepingAllocated(withoutLeftovers(object, old), old)
-    const isLeaving = old.type === 'LoadBalancer' && specOf(kept).type !== 'LoadBalancer'
+    const isLeaving = old.type === 'LoadBalancer' && serviceSpecOf(kept).type !== 'LoadBalancer'
     const freed = isLeaving ? { ...kept, status: { ...kept.status, loadBalancer: {} } } : kept
     return withAllocated(freed, old, context)
   },
@@ -42,7 +42,7 @@ export const serviceRules: ResourceRules<StoredService> = {
   validate: validateService,
   validateUpdate: (object, before) => {
     const problems = new ProblemList()
-    const [spec, old] = [specOf(object), specOf(before)]
+    const [spec, old] = [serviceSpecOf(object), serviceSpecOf(before)]
     validateAddresses(spec, old, problems)
     const isBalancer = old.type === 'LoadBalancer' && spec.type === 'LoadBalancer'
     if (isBalancer && old.loadBalancerClass !== spec.loadBalancerClass) {
@@ -57,7 +57,7 @@ export const serviceRules: ResourceRules<StoredService> = {
 }
 
 function fillDefaults(object: StoredService): StoredService {
-  const { sessionAffinityConfig, ...spec } = specOf(object)
+  const { sessionAffinityConfig, ...spec } = serviceSpecOf(object)
   const type = spec.type || 'ClusterIP'
   const filled = { ...spec, type }
   return {
@@ -82,7 +82,7 @@ function withAllocated(object: StoredService, old: ServiceSpec | undefined, cont
   const others = context.objects
     .list('services')
     .filter(({ metadata }) => metadata.uid !== object.metadata.uid)
-    .map(specOf)
+    .map(serviceSpecOf)
   return withNodePorts(withAddresses(object, old, others, context), old, others)
 }
 
@@ -102,7 +102,7 @@ function validateAddresses(spec: ServiceSpec, old: ServiceSpec, problems: Proble
 
 /** A client that sends a service without its allocated addresses and ports does not mean to release them. */
 function keepingAllocated(object: StoredService, old: ServiceSpec): StoredService {
-  const spec = specOf(object)
+  const spec = serviceSpecOf(object)
   if (spec.type === 'ExternalName' || old.type === 'ExternalName') return object
   const { clusterIP, clusterIPs } = old
   const isCleared = !spec.clusterIP && !spec.clusterIPs?.length && clusterIP
@@ -140,7 +140,7 @@ function keepingAllocated(object: StoredService, old: ServiceSpec): StoredServic
 
 /** What only the type that a service had before has is dropped, where the client left it as it was. */
 function withoutLeftovers(object: StoredService, old: ServiceSpec): StoredService {
-  const spec = specOf(object)
+  const spec = serviceSpecOf(object)
   const dropped: Partial<Record<keyof ServiceSpec, undefined>> = {}
   const drop = (name: keyof ServiceSpec, isForeign: boolean) => {
     if (isForeign && sameValue(spec[name], old[name])) dropped[name] = undefined

@@ -8,7 +8,7 @@ export type StoredService = ObjectOf<Service>
 
 export const HEADLESS = 'None'
 
-export function specOf({ spec }: Service): ServiceSpec {
+export function serviceSpecOf({ spec }: Service): ServiceSpec {
   return spec ?? {}
 }
 

@@ -12,7 +12,7 @@ import type { Violation } from '../../../../model/schema/validation/problem-list
 import { validateLabels } from '../../../../model/schema/validation/validate-metadata.ts'
 import { parseCidr, parseIp } from '../../../../model/text/ip-number.ts'
 import { needsHealthPort } from './service-ports.ts'
-import { HEADLESS, hasNodePorts, isReachedFromOutside, specOf } from './service-type.ts'
+import { HEADLESS, hasNodePorts, isReachedFromOutside, serviceSpecOf } from './service-type.ts'
 import type { StoredService } from './service-type.ts'
 import { validateReachableAddress } from './validate-reachable-address.ts'
 
@@ -23,7 +23,7 @@ const LONGEST_SESSION_SECONDS = 86_400
 
 export function validateService(object: StoredService): readonly Violation[] {
   const problems = new ProblemList()
-  const spec = specOf(object)
+  const spec = serviceSpecOf(object)
   const { type, clusterIP, ports = [] } = spec
   problems.oneOf(SPEC.child('type'), type, TYPES)
   if (type !== 'ExternalName' && clusterIP !== HEADLESS && ports.length === 0) problems.required(SPEC.child('ports'))

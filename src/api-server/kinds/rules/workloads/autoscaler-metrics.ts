@@ -45,7 +45,7 @@ export function validateMetric(metric: MetricSpec, path: FieldPath, problems: Pr
 }
 
 /** A reference to an object of any kind. */
-export function validateReference(
+export function validateCrossVersionReference(
   { kind, name, apiVersion = '' }: CrossVersionObjectReference,
   path: FieldPath,
   problems: ProblemList,
@@ -68,7 +68,9 @@ function validateSource(
 ): void {
   const target = path.child('target')
   if (source === 'object' && object !== undefined) {
-    validateReference(object.describedObject, path.child('describedObject'), problems, { needsGroup: false })
+    validateCrossVersionReference(object.describedObject, path.child('describedObject'), problems, {
+      needsGroup: false,
+    })
     validateIdentifier(object.metric, path.child('metric'), problems)
     validateTarget(object.target, target, problems)
     if (object.target.value === undefined && object.target.averageValue === undefined)

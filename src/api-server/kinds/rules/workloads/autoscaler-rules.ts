@@ -11,7 +11,7 @@ import { tryParseQuantity } from '../../../../model/resources/quantity.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
 import { withoutRoundTrip } from './autoscaler-annotations.ts'
-import { validateMetric, validateReference } from './autoscaler-metrics.ts'
+import { validateMetric, validateCrossVersionReference } from './autoscaler-metrics.ts'
 
 const SPEC = FieldPath.root.child('spec')
 const STATUS = FieldPath.root.child('status')
@@ -97,7 +97,7 @@ function validateSpec({ minReplicas, maxReplicas, metrics = [], behavior }: Hori
 
 function validateTarget({ scaleTargetRef }: HorizontalPodAutoscalerSpec) {
   const problems = new ProblemList()
-  validateReference(scaleTargetRef, SPEC.child('scaleTargetRef'), problems, {
+  validateCrossVersionReference(scaleTargetRef, SPEC.child('scaleTargetRef'), problems, {
     needsGroup: scaleTargetRef.kind !== 'ReplicationController',
   })
   return problems.violations

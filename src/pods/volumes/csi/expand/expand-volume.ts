@@ -7,7 +7,7 @@ import { csiErrorText, requireDriver } from '../call-driver.ts'
 import { expansionBegun, expansionDone, expansionFailed } from './claim-patches.ts'
 import { computeExpansion, toBytes } from './compute-expansion.ts'
 import type { Expansion } from './compute-expansion.ts'
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import type { CsiVolume } from '../csi-volume.ts'
 import { readSecret } from '../read-secret.ts'
 import { toCapability } from '../to-capability.ts'
@@ -39,7 +39,7 @@ type Expanding = ExpandRequest & {
 const INFEASIBLE: ReadonlySet<string> = new Set(['InvalidArgument', 'OutOfRange', 'NotFound'])
 
 /** Has the driver make a volume as large on this node as the cluster has made it, and updates the claim. */
-export async function expandVolume(deps: CsiDeps, wanted: ExpandRequest, signal: AbortSignal): Promise<void> {
+export async function expandVolume(deps: CsiVolumeDeps, wanted: ExpandRequest, signal: AbortSignal): Promise<void> {
   const { persistent, sizing, request, volume } = wanted
   const capacity = persistent.spec?.capacity?.['storage']
   const claimed = request.source.kind === 'persistent' ? request.source.claim : undefined
@@ -77,7 +77,7 @@ function toStepError(error: unknown, isInUse: boolean): VolumeStepError {
       })
 }
 
-function refuse(deps: CsiDeps, wanted: Expanding): void {
+function refuse(deps: CsiVolumeDeps, wanted: Expanding): void {
   const { request, sizing, expansion } = wanted
   const message = `MountVolume.NodeExpandVolume failed for volume "${request.specName}" requested read-only file system`
   report(deps, wanted, { type: 'Warning', reason: 'FileSystemResizeFailed', message })
@@ -86,14 +86,14 @@ function refuse(deps: CsiDeps, wanted: Expanding): void {
 }
 
 /** Users of the pod and of the claim want to know. */
-function report({ events }: CsiDeps, { request, claim }: Expanding, event: PodEvent): void {
+function report({ events }: CsiVolumeDeps, { request, claim }: Expanding, event: PodEvent): void {
   events.record(request.pod, event)
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = claim.metadata ?? {}
   const about = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion }
   events.record(request.pod, { ...event, about })
 }
 
-async function expand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal): Promise<void> {
+async function expand(deps: CsiVolumeDeps, wanted: Expanding, signal: AbortSignal): Promise<void> {
   const { request, claim, expansion } = wanted
   const { objects, nodeName } = deps
   const { followed, claimIsUpdated, size } = expansion
@@ -107,7 +107,7 @@ async function expand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal): Pr
 }
 
 /** False: nothing was done, and nothing more is to be said of it. */
-async function callExpand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal): Promise<boolean> {
+async function callExpand(deps: CsiVolumeDeps, wanted: Expanding, signal: AbortSignal): Promise<boolean> {
   const { volume, sizing, expansion, request, volumePath, stagingPath } = wanted
   const driver = requireDriver(deps.drivers, volume.driver)
   const can = await driver.capabilities(signal)
@@ -137,7 +137,7 @@ async function callExpand(deps: CsiDeps, wanted: Expanding, signal: AbortSignal)
 }
 
 async function reportFailure(
-  { objects, clock, log }: CsiDeps,
+  { objects, clock, log }: CsiVolumeDeps,
   { claim }: Expanding,
   error: CsiCallError,
   signal: AbortSignal,

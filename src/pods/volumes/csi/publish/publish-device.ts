@@ -1,7 +1,7 @@
 import { freeDevice, mapDevice } from '../../mounts/map-device.ts'
 import type { TearDownRequest } from '../../volume-kind.ts'
 import { inStep, requireDriver } from '../call-driver.ts'
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { csiAttachmentName } from '../csi-names.ts'
 import { deviceStaging } from '../csi-paths.ts'
 import type { CsiVolume } from '../csi-volume.ts'
@@ -15,7 +15,7 @@ import type { VolumeData } from '../volume-data.ts'
 const STEP = { name: 'MapVolume.MapPodDevice failed', call: 'NodePublishVolume' }
 
 /** Notes a device before its driver hears of it: by link and note the rest is found again, whenever the agent dies. */
-export async function noteDevice(deps: CsiDeps, { request, volume }: PublishRequest): Promise<void> {
+export async function noteDevice(deps: CsiVolumeDeps, { request, volume }: PublishRequest): Promise<void> {
   const { rootDirectory, csiFiles, deviceFiles } = deps
   const { data, published } = deviceStaging(rootDirectory, request.specName)
   if (request.ready === undefined && request.isFound !== true)
@@ -25,7 +25,7 @@ export async function noteDevice(deps: CsiDeps, { request, volume }: PublishRequ
 }
 
 /** Has the driver publish a device for one pod; returns where it is. */
-export async function publishDevice(deps: CsiDeps, wanted: PublishRequest, signal: AbortSignal): Promise<string> {
+export async function publishDevice(deps: CsiVolumeDeps, wanted: PublishRequest, signal: AbortSignal): Promise<string> {
   const { request, volume, attached } = wanted
   const { staging, published, mapped } = deviceStaging(deps.rootDirectory, request.specName)
   const targetPath = `${published}/${request.uid}`
@@ -65,7 +65,7 @@ function withoutTokens({ attached: { traits } }: PublishRequest): PublishRequest
 }
 
 async function map(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   { request }: PublishRequest,
   { targetPath, mapped }: { readonly targetPath: string; readonly mapped: string },
   signal: AbortSignal,
@@ -79,7 +79,7 @@ async function map(
 
 /** Takes a device from a pod, by the note of its volume alone; returns what that said. */
 export async function unpublishDevice(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   request: TearDownRequest,
   signal: AbortSignal,
 ): Promise<VolumeData | undefined> {
@@ -95,7 +95,7 @@ export async function unpublishDevice(
   return data
 }
 
-function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume): VolumeData {
+function toVolumeData({ nodeName }: CsiVolumeDeps, volume: CsiVolume): VolumeData {
   return {
     specVolID: volume.specVolID,
     volumeHandle: volume.handle,

@@ -6,7 +6,7 @@ import { VolumeStepError } from '../../volume-step-error.ts'
 import { csiErrorText, inStep, requireDriver } from '../call-driver.ts'
 import { computeGroupChange } from './compute-group-change.ts'
 import { computePublishContext } from './compute-publish-context.ts'
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { csiAttachmentName } from '../csi-names.ts'
 import { filesStaging, mountPath } from '../csi-paths.ts'
 import type { CsiVolume } from '../csi-volume.ts'
@@ -27,7 +27,7 @@ const STEP = { name: 'MountVolume.SetUp failed', call: 'NodePublishVolume' }
 const DEFAULT_TOKEN_SECONDS = 3600
 
 /** Has the driver mount a volume for one pod, or update it. */
-export async function publishVolume(deps: CsiDeps, wanted: PublishRequest, signal: AbortSignal): Promise<void> {
+export async function publishVolume(deps: CsiVolumeDeps, wanted: PublishRequest, signal: AbortSignal): Promise<void> {
   const { volume, request, attached } = wanted
   // What containers may use stays as it is.
   const clear =
@@ -47,7 +47,7 @@ export async function publishVolume(deps: CsiDeps, wanted: PublishRequest, signa
 }
 
 async function publish(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   wanted: PublishRequest,
   { driver, can }: { readonly driver: CsiDriver; readonly can: ReadonlySet<CsiCapability> },
   signal: AbortSignal,
@@ -75,7 +75,7 @@ async function publish(
 }
 
 export async function gatherContext(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   { volume, request, attached: { traits } }: PublishRequest,
   signal: AbortSignal,
 ) {
@@ -96,7 +96,7 @@ function toTokenField({ token, expiresAt }: Token): { readonly token: string; re
   return { token, expirationTimestamp: toApiTime(expiresAt) }
 }
 
-function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume) {
+function toVolumeData({ nodeName }: CsiVolumeDeps, volume: CsiVolume) {
   return {
     specVolID: volume.specVolID,
     volumeHandle: volume.handle,
@@ -108,7 +108,7 @@ function toVolumeData({ nodeName }: CsiDeps, volume: CsiVolume) {
   }
 }
 
-async function giveToGroup(deps: CsiDeps, request: SetUpRequest, signal: AbortSignal): Promise<void> {
+async function giveToGroup(deps: CsiVolumeDeps, request: SetUpRequest, signal: AbortSignal): Promise<void> {
   const { pod, fsGroup = 0, fsGroupChangePolicy, path, isFound } = request
   // One that was found is in use, or the agent died on the way: the root, which comes last, shows which.
   const onlyOnRootMismatch = isFound === true || fsGroupChangePolicy === 'OnRootMismatch'
@@ -122,7 +122,7 @@ async function giveToGroup(deps: CsiDeps, request: SetUpRequest, signal: AbortSi
 }
 
 /** Removes the agent's own around what the driver does not publish any more. */
-export async function clearPublished({ csiFiles, mounter }: CsiDeps, path: string): Promise<void> {
+export async function clearPublished({ csiFiles, mounter }: CsiVolumeDeps, path: string): Promise<void> {
   const target = mountPath(path)
   if ((await mountAt(mounter, target)) !== undefined)
     throw new Error(`Cannot remove "${target}": the driver has left something mounted there`)

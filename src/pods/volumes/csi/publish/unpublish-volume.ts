@@ -1,6 +1,6 @@
 import type { TearDownRequest } from '../../volume-kind.ts'
 import { csiErrorText, requireDriver } from '../call-driver.ts'
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { mountPath } from '../csi-paths.ts'
 import { mountAt } from './mount-at.ts'
 import { clearPublished } from './publish-volume.ts'
@@ -9,7 +9,7 @@ import type { VolumeData } from '../volume-data.ts'
 
 /** Has the driver take a volume from a pod, by the note in the volume's directory alone; returns what that said. */
 export async function unpublishVolume(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   request: TearDownRequest,
   signal: AbortSignal,
 ): Promise<VolumeData | undefined> {
@@ -26,7 +26,11 @@ export async function unpublishVolume(
 }
 
 /** Its owner is not known: unmounting leaves what it holds as it is, and only what is empty goes. */
-async function unmountUnknown({ csiFiles, mounter, log }: CsiDeps, path: string, signal: AbortSignal): Promise<void> {
+async function unmountUnknown(
+  { csiFiles, mounter, log }: CsiVolumeDeps,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
   const target = mountPath(path)
   if ((await mountAt(mounter, target)) !== undefined) {
     log.warn('a CSI volume has no note of its driver, unmounting it without', { path: target })
@@ -37,7 +41,7 @@ async function unmountUnknown({ csiFiles, mounter, log }: CsiDeps, path: string,
 }
 
 export async function callUnpublish(
-  { drivers, toDriverPath }: CsiDeps,
+  { drivers, toDriverPath }: CsiVolumeDeps,
   { specName, noteStep }: TearDownRequest,
   { data, target }: { readonly data: VolumeData; readonly target: string },
   signal: AbortSignal,

@@ -1,10 +1,10 @@
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { deviceStaging } from '../csi-paths.ts'
 import { mountAt } from '../publish/mount-at.ts'
 import type { NodeVolume } from './node-volume.ts'
 
 /** Removes the agent's own around a volume that is not staged any more. What is still mounted or holds something fails. */
-export async function clearStaging(deps: CsiDeps, volume: NodeVolume): Promise<void> {
+export async function clearStaging(deps: CsiVolumeDeps, volume: NodeVolume): Promise<void> {
   const { csiFiles, mounter, rootDirectory } = deps
   const { staging, data, specName, use } = volume
   if ((await mountAt(mounter, staging)) !== undefined)

@@ -1,7 +1,7 @@
 import type { SetUpRequest } from '../../volume-kind.ts'
 import { inStep, requireDriver } from '../call-driver.ts'
 import { clearStaging } from './clear-staging.ts'
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import type { CsiVolume } from '../csi-volume.ts'
 import { readSecret } from '../read-secret.ts'
 import type { NodeVolume } from './node-volume.ts'
@@ -25,7 +25,7 @@ const STEPS = {
 
 /** Has the driver make a volume ready for all pods of this node. None: this driver has no need of it. */
 export async function stageVolume(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   staging: StageRequest,
   signal: AbortSignal,
 ): Promise<'none' | 'staged'> {
@@ -35,7 +35,7 @@ export async function stageVolume(
 }
 
 async function stage(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   { volume, node, request, attached }: StageRequest,
   signal: AbortSignal,
 ): Promise<'none' | 'staged'> {

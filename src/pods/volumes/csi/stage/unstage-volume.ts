@@ -1,13 +1,13 @@
 import { findPodUses } from '../../local/find-pod-uses.ts'
 import { requireDriver } from '../call-driver.ts'
 import { clearStaging } from './clear-staging.ts'
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { mountAt } from '../publish/mount-at.ts'
 import type { NodeVolume } from './node-volume.ts'
 import { parseVolumeData } from '../volume-data.ts'
 
 /** Has the driver take a volume from the node after its last pod, by the note that lies beside it alone. */
-export async function unstageVolume(deps: CsiDeps, volume: NodeVolume, signal: AbortSignal): Promise<void> {
+export async function unstageVolume(deps: CsiVolumeDeps, volume: NodeVolume, signal: AbortSignal): Promise<void> {
   const { csiFiles, drivers, toDriverPath, log } = deps
   const text = await csiFiles.readData(volume.data)
   const data = text === undefined ? undefined : parseVolumeData(text)
@@ -26,7 +26,10 @@ export async function unstageVolume(deps: CsiDeps, volume: NodeVolume, signal: A
 }
 
 /** The kernel has the last word on who uses a volume. Volumes of other names may share its file system. */
-async function checkUnused({ mounter, rootDirectory }: CsiDeps, { staging, specName }: NodeVolume): Promise<void> {
+async function checkUnused(
+  { mounter, rootDirectory }: CsiVolumeDeps,
+  { staging, specName }: NodeVolume,
+): Promise<void> {
   if ((await mountAt(mounter, staging)) === undefined) return
   const uses = findPodUses(await mounter.table(), staging, `${rootDirectory}/pods`)
   const own = specName === '' ? uses : uses.filter((point) => point.split('/').includes(specName))

@@ -1,7 +1,7 @@
 import type { CsiDriverTraits } from '../../../../protocols/csi/csi-driver-objects.ts'
 import type { SetUpRequest } from '../../volume-kind.ts'
 import { VolumeStepError } from '../../volume-step-error.ts'
-import type { CsiDeps } from '../csi-deps.ts'
+import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { csiAttachmentName, csiVolumeName } from '../csi-names.ts'
 import type { CsiVolume } from '../csi-volume.ts'
 import { errorText } from '../../../../base/telemetry/error-text.ts'
@@ -29,7 +29,7 @@ const CHECK_MS = 10_000
  * says so too. A driver may stop asking for that while it is waited.
  */
 export async function waitForAttachment(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   wanted: AttachmentRequest,
   signal: AbortSignal,
 ): Promise<Attached> {
@@ -53,7 +53,7 @@ export async function waitForAttachment(
 }
 
 /** What would have to be said in the status of this node. */
-function whatIsMissing({ attachments, controllerAttaches }: CsiDeps, volume: CsiVolume): string | undefined {
+function whatIsMissing({ attachments, controllerAttaches }: CsiVolumeDeps, volume: CsiVolume): string | undefined {
   if (!controllerAttaches) {
     const message = 'attaching volumes from the kubelet is not supported (enableControllerAttachDetach is false)'
     throw toError(volume, message)
@@ -64,7 +64,7 @@ function whatIsMissing({ attachments, controllerAttaches }: CsiDeps, volume: Csi
 }
 
 async function waitForChange(
-  deps: CsiDeps,
+  deps: CsiVolumeDeps,
   { volume, request }: AttachmentRequest,
   { missing, traits }: { readonly missing: string; readonly traits: CsiDriverTraits },
   signal: AbortSignal,
@@ -82,7 +82,7 @@ async function waitForChange(
 }
 
 async function readContext(
-  { driverObjects, nodeName }: CsiDeps,
+  { driverObjects, nodeName }: CsiVolumeDeps,
   { volume, request }: AttachmentRequest,
   signal: AbortSignal,
 ): Promise<Attached['publishContext']> {

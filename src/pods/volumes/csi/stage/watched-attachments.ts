@@ -1,7 +1,7 @@
 import { AbortScope } from '../../../../base/async/abort-scope.ts'
 import type { Clock } from '../../../../base/async/clock.ts'
 import type { Node } from '../../../../model/generated/core-v1.ts'
-import type { NodeAttachments } from '../csi-deps.ts'
+import type { NodeAttachments } from '../csi-volume-deps.ts'
 
 export interface WatchedAttachmentsDeps {
   /** The own Node object as the cluster last had it. */

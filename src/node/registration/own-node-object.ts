@@ -1,7 +1,7 @@
 import type { Node } from '../../model/generated/core-v1.ts'
 
 /** The newest known version of the own Node object: from a watch, or from a later answer of the API. */
-export class OwnNode {
+export class OwnNodeObject {
   readonly #watched: () => Node | undefined
   #answer: { readonly node: Node; readonly watchedThen: string | undefined } | undefined
 

@@ -12,7 +12,7 @@ import type { DriverUsage, MountedVolume, VolumeDriver } from '../mounted-volume
 import type { VolumeProjects } from './volume-projects.ts'
 
 /** What a volume took when it was last measured. Of one that shares its file system only what is used is its own. */
-export interface VolumeUsage extends Partial<FileSystemUsage> {
+export interface MeasuredVolume extends Partial<FileSystemUsage> {
   readonly volume: MountedVolume
   /** When that was, in milliseconds since the epoch. */
   readonly time: number
@@ -20,7 +20,7 @@ export interface VolumeUsage extends Partial<FileSystemUsage> {
   readonly isAbnormal?: boolean | undefined
 }
 
-export interface VolumeStatsDeps {
+export interface VolumeMeterDeps {
   /** The volumes that are there now. */
   readonly mounted: () => readonly MountedVolume[]
   readonly files: Pick<GuardedFiles, 'measureTree' | 'measureFileSystem'>
@@ -44,7 +44,7 @@ interface Entry {
   stop: (() => void) | undefined
   /** Resolves when the measurement that is under way has ended. */
   underWay: Promise<void> | undefined
-  last: Omit<VolumeUsage, 'volume'> | undefined
+  last: Omit<MeasuredVolume, 'volume'> | undefined
   failing: boolean
 }
 
@@ -55,18 +55,18 @@ const PLACES = 2
 const PATIENCE_MS = 1000
 
 /** Measures the volumes of all pods from time to time. One that hangs or fails keeps its last result, and holds up no other. */
-export class VolumeStats {
-  readonly #deps: VolumeStatsDeps
+export class VolumeMeter {
+  readonly #deps: VolumeMeterDeps
   readonly #turnstile: Turnstile
   readonly #entries = new Map<string, Entry>()
 
-  constructor(deps: VolumeStatsDeps) {
+  constructor(deps: VolumeMeterDeps) {
     this.#deps = deps
     this.#turnstile = new Turnstile({ places: PLACES, patienceMs: PATIENCE_MS, clock: deps.clock })
   }
 
   /** For each volume that is there and was ever measured. */
-  usages(): readonly VolumeUsage[] {
+  usages(): readonly MeasuredVolume[] {
     return this.#deps.mounted().flatMap((volume) => {
       const last = this.#entries.get(keyOf(volume))?.last
       return last === undefined ? [] : [{ volume, ...last }]
@@ -160,7 +160,7 @@ export class VolumeStats {
     return now + periodMs * (1 + random())
   }
 
-  async #ask(volume: MountedVolume, signal: AbortSignal): Promise<Omit<VolumeUsage, 'volume' | 'time'> | undefined> {
+  async #ask(volume: MountedVolume, signal: AbortSignal): Promise<Omit<MeasuredVolume, 'volume' | 'time'> | undefined> {
     const { files, projects, metrics, clock } = this.#deps
     const { path, measure, driver } = volume
     const began = clock.monotonic()
@@ -176,7 +176,7 @@ export class VolumeStats {
     }
   }
 
-  #toUsage(driver: VolumeDriver, said: DriverUsage | undefined): Omit<VolumeUsage, 'volume' | 'time'> | undefined {
+  #toUsage(driver: VolumeDriver, said: DriverUsage | undefined): Omit<MeasuredVolume, 'volume' | 'time'> | undefined {
     if (said === undefined) return undefined
     const { condition, ...usage } = said
     if (condition === undefined || this.#deps.reportsHealth !== true) return usage

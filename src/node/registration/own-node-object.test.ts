@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node } from '../../model/generated/core-v1.ts'
-import { OwnNode } from './own-node.ts'
+import { OwnNodeObject } from './own-node-object.ts'
 
-test('OwnNode is an answer of the API until the watch moves on', () => {
+test('OwnNodeObject is an answer of the API until the watch moves on', () => {
   const version = (resourceVersion: string): Node => ({ metadata: { resourceVersion } })
   let watched: Node | undefined
-  const own = new OwnNode(() => watched)
+  const own = new OwnNodeObject(() => watched)
   const seen = () => own.current?.metadata?.resourceVersion
   const steps: [() => void, string | undefined][] = [
     [() => {}, undefined],

@@ -19,7 +19,7 @@ export interface NodeAttachments {
 }
 
 /** What volumes of CSI drivers need. */
-export interface CsiDeps extends VolumeGroupDeps {
+export interface CsiVolumeDeps extends VolumeGroupDeps {
   readonly rootDirectory: string
   readonly nodeName: string
   /** A path below the root directory as drivers know it: they have --root-dir as it was given, links and all. */

@@ -7,8 +7,8 @@ import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import type { FileSystemUsage } from '../../../system/files/file-usage.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
 import type { DriverUsage, MountedVolume } from '../mounted-volume.ts'
-import { VolumeStats } from './volume-stats.ts'
-import type { VolumeStatsDeps } from './volume-stats.ts'
+import { VolumeMeter } from './volume-meter.ts'
+import type { VolumeMeterDeps } from './volume-meter.ts'
 
 const PERIOD_MS = 60_000
 const whole: FileSystemUsage = {
@@ -40,7 +40,7 @@ function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 }
 
-function setUp(t: TestContext, volumes: readonly MountedVolume[], parts: Partial<VolumeStatsDeps> = {}) {
+function setUp(t: TestContext, volumes: readonly MountedVolume[], parts: Partial<VolumeMeterDeps> = {}) {
   const clock = new FakeClock(0)
   const world = { volumes }
   const asked: string[] = []
@@ -53,7 +53,7 @@ function setUp(t: TestContext, volumes: readonly MountedVolume[], parts: Partial
     if (stuck.has(path)) await hang(signal)
     if (failing.has(path)) throw new Error('EIO')
   }
-  const stats = new VolumeStats({
+  const stats = new VolumeMeter({
     mounted: () => world.volumes,
     files: {
       measureFileSystem: (path, signal) => measure('statfs', path, signal).then(() => whole),
@@ -77,7 +77,7 @@ function setUp(t: TestContext, volumes: readonly MountedVolume[], parts: Partial
   return { clock, world, asked, measured, warnings, stuck, failing, stats }
 }
 
-describe('VolumeStats', () => {
+describe('VolumeMeter', () => {
   test('asks the driver of a volume that has one, takes what it says, and hears of its health where that is wanted', async (t) => {
     const reported: string[] = []
     const driver = (name: string, said: DriverUsage | undefined) => ({
