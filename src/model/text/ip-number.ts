@@ -28,6 +28,17 @@ export function formatIp({ family, value }: IpNumber): string {
   return `${text.slice(0, at).replace(/:$/, '')}::${text.slice(at + longest.length).replace(/^:/, '')}`
 }
 
+/** An address as text in that form; undefined for what is none. */
+export function normalizeIp(text: string): string | undefined {
+  const ip = parseIp(text)
+  return ip && formatIp(ip)
+}
+
+/** True for what is written as an IPv6 address. */
+export function isIpv6(ip: string | undefined): boolean {
+  return ip?.includes(':') === true
+}
+
 /** A range as in "10.96.0.0/12"; undefined for what is none. */
 export function parseCidr(text: string): { readonly base: IpNumber; readonly bits: number } | undefined {
   const [address = '', prefix = '', ...rest] = text.split('/')

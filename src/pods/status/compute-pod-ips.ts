@@ -1,5 +1,5 @@
 import type { PodStatus } from '../../model/generated/core-v1.ts'
-import { formatIp, isIpv6 } from '../../model/text/format-ip.ts'
+import { isIpv6, normalizeIp } from '../../model/text/ip-number.ts'
 
 type PodIps = Pick<PodStatus, 'podIP' | 'podIPs'>
 type HostIps = Pick<PodStatus, 'hostIP' | 'hostIPs'>
@@ -33,7 +33,7 @@ export function computePodIps({ hostNetwork, sandboxIps, nodeIps, known }: PodIp
 
 /** The addresses in their one way of writing; none at all when one of them cannot be read. */
 function onePerFamily(texts: readonly string[], ipv6First: boolean): readonly string[] {
-  const ips = texts.map(formatIp)
+  const ips = texts.map(normalizeIp)
   if (ips.some((ip) => ip === undefined)) return []
   const ipv4 = ips.find((ip) => !isIpv6(ip))
   const ipv6 = ips.find(isIpv6)

@@ -1,5 +1,5 @@
 import type { NodeAddress } from '../../../model/generated/core-v1.ts'
-import { formatIp, isIpv6 } from '../../../model/text/format-ip.ts'
+import { isIpv6, normalizeIp } from '../../../model/text/ip-number.ts'
 
 /**
  * The addresses that pods know their node by: the first, and the first of the other family. Internal ones come before external
@@ -8,7 +8,7 @@ import { formatIp, isIpv6 } from '../../../model/text/format-ip.ts'
  */
 export function computeNodeHostIps(addresses: readonly NodeAddress[] | undefined): readonly string[] {
   const ips = ['InternalIP', 'ExternalIP'].flatMap((wanted) =>
-    (addresses ?? []).flatMap(({ type, address }) => (type === wanted ? (formatIp(address) ?? []) : [])),
+    (addresses ?? []).flatMap(({ type, address }) => (type === wanted ? (normalizeIp(address) ?? []) : [])),
   )
   const [first] = ips
   if (first === undefined) return []
