@@ -195,6 +195,11 @@ describe('decodeProtobuf()', () => {
   for (const [name, bytes] of wrong) {
     test(`refuses ${name}`, () => assert.throws(() => decodeProtobuf(bytes, 'ConfigMap'), { name: 'ProtobufError' }))
   }
+
+  test('refuses a list of numbers that is cut short', () =>
+    assert.throws(() => decodeProtobuf(message([4, Uint8Array.of(2, 0xac)]), 'PodSecurityContext'), {
+      name: 'ProtobufError',
+    }))
 })
 
 describe('parseEnvelope()', () => {

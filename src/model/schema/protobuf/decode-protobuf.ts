@@ -2,7 +2,7 @@ import type { DocumentObject, DocumentValue } from '../../../base/document/docum
 import { setKey } from '../../../base/document/position-index.ts'
 import { apiTypes } from '../api-types.ts'
 import type { Field, ScalarName, ValueType } from '../object-type.ts'
-import { ProtobufError, readMessage } from './protobuf-reader.ts'
+import { ProtobufError, readMessage, readVarints } from './protobuf-reader.ts'
 import type { WireValue } from './protobuf-reader.ts'
 import { wireFieldsOf } from './wire-format.ts'
 
@@ -56,7 +56,7 @@ function addField(result: object, name: string, type: ValueType, value: WireValu
   const before = (result as Record<string, DocumentValue>)[name]
   if (type.kind === 'list') {
     // Numbers may come several at once.
-    const items = isPacked(type.of, value) ? unpack(bytesOf(value)) : [value]
+    const items = isPacked(type.of, value) ? readVarints(bytesOf(value)) : [value]
     const list = (before ?? []) as DocumentValue[]
     for (const item of items) list.push(decodeValue(item, type.of, depth) ?? null)
     setKey(result, name, list)
@@ -119,21 +119,6 @@ function decodeTime(value: WireValue): string | undefined {
 
 function isPacked(type: ValueType, value: WireValue): boolean {
   return type.kind === 'scalar' && ['int32', 'int64', 'boolean'].includes(type.name) && typeof value !== 'bigint'
-}
-
-function unpack(bytes: Uint8Array): readonly bigint[] {
-  const numbers: bigint[] = []
-  let number = 0n
-  let shift = 0n
-  for (const byte of bytes) {
-    number |= BigInt(byte & 0x7f) << shift
-    shift += 7n
-    if ((byte & 0x80) !== 0) continue
-    numbers.push(number)
-    number = 0n
-    shift = 0n
-  }
-  return numbers
 }
 
 function bytesOf(value: WireValue | undefined): Uint8Array {

@@ -19,6 +19,14 @@ export function readMessage(bytes: Uint8Array): readonly (readonly [number: numb
   return fields
 }
 
+/** Numbers that stand in one field, one after the other. */
+export function readVarints(bytes: Uint8Array): readonly bigint[] {
+  const reader = new Reader(bytes)
+  const numbers: bigint[] = []
+  while (!reader.isAtEnd) numbers.push(reader.varint())
+  return numbers
+}
+
 class Reader {
   readonly #bytes: Uint8Array
   #offset = 0
