@@ -15,6 +15,7 @@ import type { Authority } from '../../protocols/x509/issue-certificate.ts'
 import { normalizeName } from '../../protocols/x509/normalize-name.ts'
 import { parseSigningRequest } from './parse-signing-request.ts'
 import type { ParsedRequest } from './parse-signing-request.ts'
+import { toError } from '../../base/telemetry/error-text.ts'
 
 /** The certificate requests of the API, and the nodes that they are for. */
 export interface SigningRequests {
@@ -170,7 +171,7 @@ async function parse({ spec }: SigningRequest): Promise<ParsedRequest | Error> {
   try {
     return await parseSigningRequest(Buffer.from(spec.request, 'base64').toString('latin1'))
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    return toError(error)
   }
 }
 

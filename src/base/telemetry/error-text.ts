@@ -7,6 +7,11 @@ export function errorMessage(error: unknown): string {
   return Error.isError(error) ? error.message : String(error)
 }
 
+/** What was thrown, as an Error: it should be one, but need not. */
+export function toError(thrown: unknown): Error {
+  return Error.isError(thrown) ? thrown : new Error(String(thrown))
+}
+
 /** An error with all that caused it, as one sentence. */
 export function errorText(error: unknown): string {
   const texts: string[] = []

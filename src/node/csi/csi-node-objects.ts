@@ -9,7 +9,7 @@ import { HintLimit } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { CsiNodeApi } from './csi-node-api.ts'
 import type { DriverInfo } from './csi-node-object.ts'
 import { CsiNodeWriter, NodeMissingError } from './csi-node-writer.ts'
-import { errorText } from '../../base/telemetry/error-text.ts'
+import { errorText, toError } from '../../base/telemetry/error-text.ts'
 
 export interface CsiNodeObjectsDeps {
   readonly api: CsiNodeApi
@@ -172,8 +172,4 @@ export class CsiNodeObjects {
     this.#problem = problem
     this.#deps.onChange()
   }
-}
-
-function toError(error: unknown): Error {
-  return Error.isError(error) ? error : new Error(String(error))
 }

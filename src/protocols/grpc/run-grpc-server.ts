@@ -4,6 +4,7 @@ import { prepareServingSocket } from '../../system/files/serving-socket.ts'
 import type { ServingSocket } from '../../system/files/serving-socket.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { GrpcService } from './to-grpc-service.ts'
+import { toError } from '../../base/telemetry/error-text.ts'
 
 export interface GrpcServerDeps {
   readonly name: string
@@ -32,7 +33,7 @@ export async function runGrpcServer(deps: GrpcServerDeps, signal: AbortSignal): 
       await serve(deps, signal)
     } catch (error) {
       signal.throwIfAborted()
-      deps.onFailed?.(Error.isError(error) ? error : new Error(String(error)))
+      deps.onFailed?.(toError(error))
       log.error('cannot serve on a socket, will try again', { server: name, path: socketPath, error })
     }
     await clock.sleep(RETRY_MS, signal)

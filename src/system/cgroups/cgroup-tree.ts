@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rmdir } from 'node:fs/promises'
 import type { Clock } from '../../base/async/clock.ts'
 import { openCgroupFiles } from './cgroup-files.ts'
+import { hasCode } from '../files/error-codes.ts'
 
 const MOUNT = '/sys/fs/cgroup'
 // Exiting processes leave their cgroup a moment after they are gone from /proc.
@@ -59,9 +60,8 @@ async function removeFolder(clock: Clock, folder: string, signal: AbortSignal): 
     try {
       return await rmdir(folder)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') return
-      if (code !== 'EBUSY' || tries === REMOVE_TRIES) throw error
+      if (hasCode(error, 'ENOENT')) return
+      if (!hasCode(error, 'EBUSY') || tries === REMOVE_TRIES) throw error
       await killProcesses(folder)
       await clock.sleep(REMOVE_PAUSE_MS, signal)
     }

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import process from 'node:process'
 import { DbusConnectionError } from './dbus-error.ts'
 import { parseBusAddress } from './parse-bus-address.ts'
+import { toError } from '../../base/telemetry/error-text.ts'
 
 // "OK" and the id of the server are 35 letters; a server that sends much more speaks something else.
 const LONGEST_LINE = 1024
@@ -15,7 +16,7 @@ export async function openBusSocket(address: string, signal: AbortSignal): Promi
       return await openOne(path, signal)
     } catch (error) {
       signal.throwIfAborted()
-      problems.push(Error.isError(error) ? error : new Error(String(error)))
+      problems.push(toError(error))
     }
   }
   const [first] = problems

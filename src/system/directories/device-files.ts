@@ -1,6 +1,6 @@
 import { lstat, mkdir, open, readlink, rmdir, symlink, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { hasCode } from '../files/error-codes.ts'
+import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
 /** The files around block devices of pods. Only what is certainly the agent's own is ever removed: an empty file, a link, an empty directory. */
 export interface DeviceFiles {
@@ -27,15 +27,15 @@ export const deviceFiles: DeviceFiles = {
   },
 
   async removeFile(path) {
-    const stat = await unlessAbsent(lstat(path))
+    const stat = await unlessAbsent(lstat(path), undefined)
     if (stat === undefined) return
     if (!stat.isFile() || stat.size > 0) throw new Error(`Cannot remove "${path}": expected an empty file`)
-    await unlessAbsent(unlink(path))
+    await unlessAbsent(unlink(path), undefined)
   },
 
   async makeLink(link, target) {
     await mkdir(dirname(link), { recursive: true, mode: DIRECTORY_MODE })
-    const stat = await unlessAbsent(lstat(link))
+    const stat = await unlessAbsent(lstat(link), undefined)
     if (stat?.isSymbolicLink() === true) {
       if ((await readlink(link)) === target) return
       await unlink(link)
@@ -44,10 +44,10 @@ export const deviceFiles: DeviceFiles = {
   },
 
   async removeLink(link) {
-    const stat = await unlessAbsent(lstat(link))
+    const stat = await unlessAbsent(lstat(link), undefined)
     if (stat === undefined) return
     if (!stat.isSymbolicLink()) throw new Error(`Cannot remove "${link}": expected a symbolic link`)
-    await unlessAbsent(unlink(link))
+    await unlessAbsent(unlink(link), undefined)
   },
 
   async removeIfEmpty(directory) {
@@ -57,13 +57,4 @@ export const deviceFiles: DeviceFiles = {
       if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error
     }
   },
-}
-
-async function unlessAbsent<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
-    throw error
-  }
 }

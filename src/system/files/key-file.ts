@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { writeFileDurably } from './durable-file.ts'
+import { hasCode } from './error-codes.ts'
 
 const FILE_MODE = 0o600
 
@@ -26,7 +27,7 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
     }
     return await readFile(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../error-text.ts'
 /** One object of a file: what it is, and the text of it as it goes to the server. */
 export interface FileObject {
   readonly apiVersion: string
@@ -32,7 +33,7 @@ function parseDocument(document: string, where: string, parse: YamlParser): unkn
   try {
     return parse(document)
   } catch (error) {
-    throw new Error(`${where} is no YAML: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`${where} is no YAML: ${errorText(error)}`, { cause: error })
   }
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { VolumePart } from './compute-container-mounts.ts'
 import type { NoteStep } from '../../../base/telemetry/note-step.ts'
 import type { VolumeFolders } from '../take-down-volume.ts'
+import { hasCode } from '../../../system/files/error-codes.ts'
 
 export interface BindPartDeps {
   readonly files: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath'>
@@ -42,7 +43,7 @@ async function tryToBind(deps: BindPartDeps, request: BindPartRequest, signal: A
       await deps.files.bindSubPath({ root, path, target }, signal)
       return true
     } catch (error) {
-      if (Error.isError(error) && 'code' in error && error.code === 'ENOENT') return false
+      if (hasCode(error, 'ENOENT')) return false
       throw error
     }
   })

@@ -6,6 +6,7 @@ import type { StandaloneDeps } from '../node-deps.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
 import { ensureBridgeIsSeen, knowsBridge, seesBridge } from './policy-refusal.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 const DEADLINE_MS = 10_000
 const PREFIX = 16
@@ -80,6 +81,6 @@ async function tryRun(clock: Clock, argv: readonly string[], signal: AbortSignal
     return exitCode === 0 ? undefined : stderr.trim() || `exit code ${exitCode}`
   } catch (error) {
     signal.throwIfAborted()
-    return error instanceof Error ? error.message : String(error)
+    return errorMessage(error)
   }
 }

@@ -3,6 +3,7 @@ import type { NodeAgent } from '../../../page/server/page-agent.ts'
 import { createProxiedAgent } from '../../../page/server/proxied-agent.ts'
 import { AgentAnswerError, askAgent } from '../agent/agent-client.ts'
 import type { NodeLayout } from '../node-layout.ts'
+import { hasCode } from '../../../system/files/error-codes.ts'
 
 /** Asks the agent of the node over its socket, or over the API where another kubelet runs, which has no such socket. */
 export function createAsk(
@@ -16,7 +17,7 @@ export function createAsk(
       return await askAgent(layout, path, signal)
     } catch (error) {
       if (error instanceof AgentAnswerError && error.status === 404) return undefined
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (!hasCode(error, 'ENOENT')) throw error
     }
     proxied ??= openClient().then((client) => createProxiedAgent(client, nodeName))
     // What failed once is tried again.

@@ -3,6 +3,7 @@ import { lstat, open, readdir, rename, unlink } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { readDockerLink } from './docker-log-link.ts'
+import { unlessAbsent } from '../../files/error-codes.ts'
 
 /** Something at the path of a log that is not a plain file. */
 class LogFileError extends Error {
@@ -30,7 +31,7 @@ export interface LogFiles {
 
 export const logFiles: LogFiles = {
   async size(path) {
-    const found = await orUndefinedWhenAbsent(lstat(path))
+    const found = await unlessAbsent(lstat(path), undefined)
     if (found === undefined) return undefined
     if (found.isSymbolicLink() && (await readDockerLink(path)) !== undefined) return 'elsewhere'
     if (!found.isFile()) throw new LogFileError(`Cannot use "${path}" as a log: expected a regular file`)
@@ -39,7 +40,7 @@ export const logFiles: LogFiles = {
   names: (directory) => readdir(directory),
   rename,
   async remove(path) {
-    await orUndefinedWhenAbsent(unlink(path))
+    await unlessAbsent(unlink(path), undefined)
   },
   async compress({ path, temporary, target }, signal) {
     try {
@@ -61,13 +62,4 @@ async function writeCompressed(path: string, temporary: string, signal: AbortSig
   await using sink = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
   await sink.chmod(found.mode & 0o777)
   await pipeline(source.createReadStream(), createGzip(), sink.createWriteStream(), { signal })
-}
-
-async function orUndefinedWhenAbsent<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }

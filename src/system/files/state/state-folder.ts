@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink, realpath, rm, unlink } from 'node:fs/promises'
+import { hasCode } from '../error-codes.ts'
 
 /** The folder's path without symbolic links; as it is when there is no such folder. */
 export async function realFolder(path: string): Promise<string> {
@@ -10,7 +11,7 @@ export async function readTextIfPresent(path: string): Promise<string | undefine
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }
@@ -30,7 +31,7 @@ export async function listFolder(path: string): Promise<readonly string[]> {
   try {
     return await readdir(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    if (hasCode(error, 'ENOENT')) return []
     throw error
   }
 }
