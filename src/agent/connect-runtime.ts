@@ -18,7 +18,7 @@ export interface RuntimeClientOptions
 const RETRY_MS = 200
 const DOCKER_SOCKET = 'docker.sock'
 
-/** The client for what answers at the endpoint: a CRI runtime, or Docker. Nobody above knows which. */
+/** The client for what answers at the endpoint: a CRI runtime, or Docker. No caller knows which. */
 export async function connectRuntime(options: RuntimeClientOptions, signal: AbortSignal): Promise<CriClient> {
   if (!(await isDocker(options, signal))) {
     refuseDockerFlags(options)

@@ -23,7 +23,7 @@ export interface Hub extends Hints {
   connect(listeners: Hints): void
 }
 
-/** Keeps each hint, once, until there is somebody to give it to. */
+/** Keeps each hint, once, until a part listens. */
 export function createHub(): Hub {
   let listeners: Hints | undefined
   const kept = new Map<string, (listeners: Hints) => void>()

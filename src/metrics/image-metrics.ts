@@ -18,7 +18,7 @@ export interface ImageMetrics {
   pullRecords(records: { readonly pulled: number; readonly pulling: number }): void
   /** A credential plugin was run. */
   credentialPluginRun(plugin: string, seconds: number, failed: boolean): void
-  /** A volume that is an image was brought, or could not be. */
+  /** An image volume was mounted, or could not be. */
   imageVolume(failed: boolean): void
 }
 
@@ -117,8 +117,8 @@ function createVolumeImageMetrics(set: MetricSet): Pick<ImageMetrics, 'imageVolu
   const counter = (end: string, help: string) =>
     set.counter({ name: `kubelet_image_volume_${end}_total`, help, stability: 'BETA' })
   const requested = counter('requested', 'Volumes that are images, as often as they were asked for.')
-  const succeeded = counter('mounted_succeed', 'Volumes that are images, as often as they were brought.')
-  const failures = counter('mounted_errors', 'Volumes that are images, as often as they could not be brought.')
+  const succeeded = counter('mounted_succeed', 'Image volumes that were mounted.')
+  const failures = counter('mounted_errors', 'Image volumes that could not be mounted.')
   return {
     imageVolume(failed) {
       requested.inc()

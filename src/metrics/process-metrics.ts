@@ -83,7 +83,7 @@ export function createFailureMetrics(set: MetricSet): FailureMetrics {
   })
   const tasks = set.counter({
     name: 'deckhand_task_failures_total',
-    help: 'Tasks of the agent that failed in a way nobody foresaw.',
+    help: 'Tasks of the agent that failed unexpectedly.',
   })
   const files = set.counter({
     name: 'deckhand_state_files_set_aside_total',

@@ -10,7 +10,7 @@ export interface ResizeMetrics {
   resizeInfeasible(detail: string): void
   /** One that had to wait was granted, because of this. */
   deferredResizeAccepted(trigger: string): void
-  /** A resize was brought about, or could not be. */
+  /** A resize was done, or could not be. */
   resizeActuated(milliseconds: number, success: boolean): void
 }
 

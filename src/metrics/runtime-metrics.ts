@@ -12,7 +12,7 @@ export interface RuntimeMetrics {
   listTooLarge(): void
   /** One read of a single pod. */
   podRelist(seconds: number): void
-  /** A stream of events of the runtime stands, or could not be had. */
+  /** A stream of events of the runtime was opened, or could not be. */
   runtimeEventsOpened(failed: boolean): void
   /** A Kubernetes of this version will not work with the runtime any more. */
   runtimeLosesSupport(version: string): void

@@ -88,7 +88,7 @@ function addTotals(set: MetricSet, counts: () => readonly VolumeCount[]): void {
   )
 }
 
-/** What a persistent volume claim takes and has left, as far as anybody says. */
+/** What a persistent volume claim takes and has left, as far as it is known. */
 export interface ClaimUsage {
   readonly namespace: string
   readonly claim: string

@@ -29,7 +29,7 @@ export interface DetachOptions {
 
 interface DetachDeps extends WaitDeps {
   readonly ownCommand: string
-  /** Whether what is said is read by a person, and kept in no file. */
+  /** Whether the output goes to a person, not into a file. */
   readonly isTerminal: boolean
 }
 

@@ -210,7 +210,7 @@ describe('a pod in a browser', () => {
 })
 
 describe('a kubelet that explains nothing', () => {
-  test('is said to be one, and the rest of a pod is there', async () => {
+  test('is marked as one, and the rest of a pod is there', async () => {
     const { pods } = page.agent
     page.agent.pods = undefined
     const { tab } = await browser.open()

@@ -209,7 +209,7 @@ describe('the terminal', { timeout: 120_000 }, () => {
     await tab.close()
   })
 
-  test('a connection that breaks is said to be lost, and can be opened again', async () => {
+  test('a connection that breaks is shown as lost, and can be opened again', async () => {
     const { tab } = await browser.open()
     await tab.goto(`${page.address}/pods/default/web/terminal`)
     const button = tab.getByRole('button', { name: 'Open a terminal' })

@@ -45,7 +45,7 @@ const FORM = 1
 const DEADLINE_MS = 1_800_000
 // mmdebstrap mounts /proc, /sys and /dev in the tree: only for itself, and gone with it, so that the tree can be removed however it ends.
 const alone = ['unshare', '--mount', '--pid', '--fork', '--kill-child']
-// What nobody reads on such a machine.
+// What is not needed on such a machine.
 const leftOut = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*', '/usr/share/info/*']
 
 /** The image of a release; made when the cache does not have it. Fails with what could not be had. */

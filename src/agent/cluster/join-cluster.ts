@@ -195,7 +195,7 @@ function follow(
   }
 }
 
-/** Loaded only where a gate is on: both are off unless somebody asks for them. */
+/** Loaded only where a gate is on: both are off by default. */
 async function openProjections(
   { settings: { gates } }: Pick<JoinClusterDeps, 'settings'>,
   deps: Omit<ProjectionsDeps, 'gates'>,

@@ -45,7 +45,7 @@ export function applyObject(
   return withManagedFields(noted, encodeOwners(outcome.owners))
 }
 
-/** Applying needs owners to compare with: what nobody owns belongs to somebody who was there before. */
+/** Applying needs managers to compare with: fields without one belong to a manager "before first apply". */
 function ownersBefore(resource: Resource, subresource: string, before: ApiObject, writer: Applier): FieldOwners {
   const owners = liveOwners(before.metadata.managedFields)
   if (owners.size > 0) return owners

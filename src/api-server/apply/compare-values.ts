@@ -81,7 +81,7 @@ function compareLists(
     const [left = [], right = []] = [old.get(element), fresh.get(element)]
     const inner = [...path, element]
     if (left.length <= 1 && right.length <= 1) compare(result, schema.items, left[0], right[0], inner)
-    // Items that share their keys count as one value: nobody can own a part of one of them.
+    // Items that share their keys count as one value: no manager can own a part of one of them.
     else if (left.length > 1 && right.length > 1) {
       if (!sameValue(left, right)) result.modified.insert(inner)
     } else if (left.length > 1) {

@@ -38,7 +38,7 @@ export function fieldsOfChanged(
   )
 }
 
-/** Items without a key of their own are for the rules of the kind to refuse; nobody is found to own them. */
+/** Items without a key of their own are for the rules of the kind to refuse; they have no manager. */
 function unlessMalformed(track: () => Entries, otherwise: Entries): Entries {
   try {
     return track()

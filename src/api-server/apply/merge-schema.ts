@@ -30,7 +30,7 @@ export interface ListSchema {
   readonly defaultOf: (key: string) => DocumentValue | undefined
 }
 
-/** Nothing is said about it: maps are owned by key, everything else as one value; or all of it as one value. */
+/** Without a schema: maps are owned by key, everything else as one value; or all of it as one value. */
 export interface AnySchema {
   readonly kind: 'any'
   readonly isAtomic: boolean

@@ -35,7 +35,7 @@ export interface FieldWriter {
   readonly now: string
 }
 
-/** Never owned by anyone: what an object is, and what the server says of it. */
+/** Never owned by a manager: what an object is, and what the server says of it. */
 const UNOWNED = FieldSet.of(
   ['f:apiVersion'],
   ['f:kind'],
@@ -99,7 +99,7 @@ export function trackApply(
   const self: Omit<FieldOwner, 'fields'> = { manager, operation: 'Apply', apiVersion, subresource, time: undefined }
   const identity = identityOf(self)
   const last = owners.get(identity)
-  // Pruning asks for everything that the config has; what nobody may own is taken away at the end.
+  // Pruning asks for everything that the config has; what no manager may own is taken away at the end.
   const fields = path.filter(appliedFields(applied, schema))
   const others = new Map(owners)
   others.set(identity, { ...self, fields })
@@ -162,7 +162,7 @@ function prune(
 ): DocumentObject {
   const version = last && path.versions.get(last.apiVersion)
   if (last === undefined || version === undefined) return merged
-  // All versions of a kind have the same fields under the same names, but for events, which nobody applies twice in two versions.
+  // All versions of a kind have the same fields under the same names, but for events, which no client applies in two versions.
   const { schema } = version
   const named = (fields: FieldSet) => fields.withNamedFields(schema)
   const fieldsOf = (value: DocumentValue) => named(appliedFields(value, schema))

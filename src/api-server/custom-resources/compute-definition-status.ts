@@ -105,7 +105,7 @@ function setCondition(conditions: readonly Condition[], next: Condition, now: st
   return sameValue(old, timed) ? conditions : conditions.map((each) => (each === old ? timed : each))
 }
 
-/** What is said about definitions in the groups of Kubernetes. */
+/** The condition of definitions in the groups of Kubernetes. */
 function approvalOf({ metadata, spec }: Definition): Condition | undefined {
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(spec.group)) return undefined
   const type = 'KubernetesAPIApprovalPolicyConformant'

@@ -82,7 +82,7 @@ export function toResource(definition: Definition, version: CustomResourceDefini
   }
 }
 
-/** Only the status counts; the generation stays, since nobody wants another one. */
+/** Only the status counts; the generation stays, since the spec does. */
 function customStatus(schema: Schema): Subresource {
   return {
     name: 'status',

@@ -185,7 +185,7 @@ function validateNested(schema: Schema, path: FieldPath, problems: ProblemList, 
   }
 }
 
-/** What is named inside of a choice at the root has to be there outside of it too. Parity: further down nobody checks. */
+/** What is named inside of a choice at the root has to be there outside of it too. Parity: further down upstream does not check. */
 function validateNamed(schema: Schema, path: FieldPath, problems: ProblemList): void {
   for (const choice of COMBINATORS) {
     for (const [index, each] of (schema[choice] ?? []).entries()) {

@@ -23,7 +23,7 @@ type Cell = string | number | boolean | null
 export interface TableColumns<T extends ApiObject = ApiObject> {
   readonly columns: readonly Column[]
   readonly cells: (object: T, now: number) => readonly Cell[]
-  /** What else is true of a row, such as that it is over. */
+  /** What else is true of a row, such as that its pod is terminal. */
   readonly conditions?: (object: T) => readonly RowCondition[]
 }
 

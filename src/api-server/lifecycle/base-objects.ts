@@ -41,7 +41,7 @@ export async function createBaseObjects(store: ApiStore, info: ChangeInfo, class
   })
 }
 
-/** A folder is where its pod is, so it is made when the pod has a node; it has no size, so it can be said to be larger. */
+/** A folder is where its pod is, so it is made when the pod has a node; it has no size, so any larger one can be reported. */
 function toStorageClass({ name, provisioner }: NonNullable<BaseClasses['storage']>): ObjectOf<StorageClass> {
   return {
     kind: 'StorageClass',

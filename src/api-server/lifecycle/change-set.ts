@@ -16,7 +16,7 @@ export interface ChangeInfo {
   /** The node that pods without one are bound to at once; undefined where a scheduler does that. */
   readonly nodeName: string | undefined
   readonly user: RequestUser
-  /** Who owns the fields that are changed; undefined for what the server changes by itself, which nobody owns. */
+  /** Who owns the fields that are changed; undefined for what the server changes by itself, which has no manager. */
   readonly fieldManager?: string | undefined
   /** Where services get their addresses from. */
   readonly serviceRanges: readonly ServiceRange[]
@@ -69,7 +69,7 @@ export class ChangeSet {
     return { ...info, now: toApiTime(now), objects: this.objects }
   }
 
-  /** Who writes, for those fields that have owners; undefined when nobody gets to own what is written. */
+  /** Who writes, for those fields that have owners; undefined when what is written gets no manager. */
   get fieldWriter(): FieldWriter | undefined {
     const { fieldManager: manager, now } = this.info
     return manager === undefined ? undefined : { manager, now: toApiTime(now) }

@@ -24,7 +24,7 @@ export function evictPod(changes: ChangeSet, namespace: string, name: string, op
   const resource = resourceOfStorage('pods')
   if (pod === undefined || resource === undefined) throw notFound({ group: '', resource: 'pods', name })
   if (needsBudget(pod)) takeFromBudget(changes, pod)
-  // First why, then the end: nobody sees a pod end without the reason.
+  // First the reason, then the end: no reader sees a pod end without it.
   if (pod.metadata.deletionTimestamp === undefined) changes.put(key, withDisruption(pod, toApiTime(changes.info.now)))
   const stored = changes.get(key)
   return stored === undefined ? pod : deleteObject(changes, resource, stored, options)

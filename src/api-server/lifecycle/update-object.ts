@@ -43,7 +43,7 @@ export function updateObject(changes: ChangeSet, resource: Resource, update: Obj
   return changes.put(keyOf(resource, object), withManagedFields(object, managedFields))
 }
 
-/** Who owns which fields then. What the server decides about the object is nobody's, so this is about what was sent, with its defaults. */
+/** Who owns which fields then. What the server decides about the object has no manager, so this is about what was sent, with its defaults. */
 function fieldsAfter(changes: ChangeSet, resource: Resource, update: ObjectUpdate, sent: ApiObject, before: ApiObject) {
   if (update.isApply === true) return sent.metadata.managedFields
   const writer = changes.fieldWriter

@@ -22,7 +22,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 ]
 
 /**
- * Nobody gives, or gives itself, rights that it does not have: a role with more than its writer has, or a binding to one, is refused,
+ * No user grants rights that it does not have itself: a role with more than its writer has, or a binding to one, is refused,
  * unless the writer may escalate or bind. Throws an ApiError.
  */
 export function admitRole(user: RequestUser, change: Change, objects: ObjectReader): void {

@@ -45,7 +45,7 @@ export function computeRole(present: ObjectOf<ClusterRole>, wanted: ObjectOf<Clu
   }
 }
 
-/** A binding that is there, with the subjects that the default has besides; one to another role is somebody's own. */
+/** A binding that is there, with the subjects that the default has besides; one to another role was made by a user. */
 export function computeBinding(
   present: ObjectOf<ClusterRoleBinding>,
   wanted: ObjectOf<ClusterRoleBinding>,

@@ -1,7 +1,7 @@
 import type { RequestUser } from '../kinds/resource.ts'
 import { formatExactJson } from '../../base/document/exact-json.ts'
 
-/** A request to the API, whatever brought it here. */
+/** A request to the API, over any connection. */
 export interface ApiRequest {
   readonly method: string
   /** Path and query as on the request line. */

@@ -4,7 +4,7 @@ const DEPTH = 8
 /** Finds the source that a line of a file comes from; undefined where the file is the source. */
 export type FindSource = (path: string, line: number) => string | undefined
 
-/** The source from which this one was called; empty when that cannot be said. */
+/** The source from which this one was called; empty when that is unknown. */
 export function findCaller(own: string, findSource: FindSource = () => undefined): string {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = DEPTH

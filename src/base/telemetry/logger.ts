@@ -3,7 +3,7 @@ export type LogFields = Readonly<Record<string, unknown>>
 
 /** Levelled, structured logging. Messages are constant sentences; what varies is a field. */
 export interface Logger {
-  /** Someone must act. */
+  /** An operator must act. */
   error(message: string, fields?: LogFields): void
   /** Went wrong and is tried again. */
   warn(message: string, fields?: LogFields): void

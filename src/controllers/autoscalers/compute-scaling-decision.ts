@@ -13,7 +13,7 @@ import type { PodUsage } from './compute-proposal.ts'
 
 type Conditions = readonly HorizontalPodAutoscalerCondition[]
 
-/** Which pods an autoscaler looks at; a failure where that cannot be said. */
+/** Which pods an autoscaler looks at; a failure where that is unknown. */
 export type Selection =
   | { readonly pods: readonly Live<Pod>[] }
   | { readonly event: string; readonly reason: string; readonly message: string; readonly conditionMessage?: string }

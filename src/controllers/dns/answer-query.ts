@@ -16,7 +16,7 @@ const TTL_SECONDS = 5
 /** Answers from the cluster's own names, and asks others for the rest. */
 export async function answerQuery(deps: AnswerDeps, query: DnsQuery, signal: AbortSignal): Promise<DnsReply> {
   const zone = deps.zone()
-  // A name that is said not to exist is remembered by clients: until all is known nothing is said.
+  // Clients remember that a name does not exist: until all names are known there is no answer.
   if (zone === undefined) return { rcode: RCODES.SERVFAIL }
   const { question } = query
   const wantsDnssec = query.edns?.wantsDnssec === true

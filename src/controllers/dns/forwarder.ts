@@ -31,7 +31,7 @@ export class Forwarder {
     this.#cache = new AnswerCache(deps.clock)
   }
 
-  /** Never fails: what no server answers is said to have failed. */
+  /** Never fails: what no server answers is answered with SERVFAIL. */
   async ask(question: DnsQuestion, wantsDnssec: boolean, signal: AbortSignal): Promise<DnsReply> {
     const key = `${question.name.toLowerCase()} ${question.type} ${wantsDnssec}`
     const known = this.#cache.get(key)
@@ -97,7 +97,7 @@ async function askByUdp<T>(
         const found = read(answer)
         if (found !== undefined) resolve(found)
       })
-      // A connected socket hears its server alone, and learns at once when no one listens there.
+      // A connected socket hears its server alone, and learns at once when no server listens there.
       socket.connect(port, address, () => socket.send(bytes))
     })
   } finally {

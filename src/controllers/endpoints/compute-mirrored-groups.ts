@@ -13,7 +13,7 @@ export interface MirroredGroups {
 
 const MOST_ADDRESSES = 1000
 
-/** The slices of Endpoints that somebody wrote by hand. */
+/** The slices of Endpoints that users wrote by hand. */
 export function computeMirroredGroups({ subsets = [] }: Endpoints): MirroredGroups {
   const groups = new Map<string, { addressType: string; ports: SliceGroup['ports']; endpoints: Endpoint[] }>()
   const invalid: string[] = []

@@ -21,7 +21,7 @@ export interface ServicePods {
 const ZONE_LABEL = 'topology.kubernetes.io/zone'
 const TOPOLOGY_MODES = ['service.kubernetes.io/topology-mode', 'service.kubernetes.io/topology-aware-hints']
 
-/** Who listens behind a service, by family and ports; each family that the service has occurs, also without anyone. */
+/** Who listens behind a service, by family and ports; each family that the service has occurs, also without a pod. */
 export function computeSliceGroups({ service, pods, nodes }: ServicePods): readonly SliceGroup[] {
   const listed = pods.filter((pod) => isListed(service, pod, nodes))
   return (service.spec.ipFamilies ?? ['IPv4']).flatMap((addressType) => {

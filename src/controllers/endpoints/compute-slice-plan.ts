@@ -84,7 +84,7 @@ function fillGroup(
     best.isChanged = true
   }
   while (rest.length > 0) out.create.push(newSlice(frame, group, rest.splice(0, MOST_ENDPOINTS)))
-  // One stays, so that readers see that there is no one.
+  // One stays, so that readers see that there are no endpoints.
   const isEmpty = group.endpoints.length === 0
   if (isEmpty && fitting.length === 0) out.create.push(newSlice(frame, group, []))
   for (const { slice, endpoints, isChanged: isWritten } of filled) {

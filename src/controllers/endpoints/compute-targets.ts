@@ -35,7 +35,7 @@ export function computeTargets(
       const key = `${address} ${port}`
       const isLocal = endpoint.nodeName === wanted.nodeName
       const next = { target: { address, port, isLocal }, ...stateOf(endpoint) }
-      // Of one that is in two slices the entry counts that is not ending.
+      // A target in two slices counts by the entry that is not ending.
       if (found.get(key)?.isReady !== true) found.set(key, next)
     }
   }

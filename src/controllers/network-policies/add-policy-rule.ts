@@ -14,7 +14,7 @@ export interface PolicyRule {
 }
 
 interface RulePlace {
-  /** Of which the names of its sets are made. */
+  /** The beginning of the names of its sets. */
   readonly name: string
   readonly direction: 'ingress' | 'egress'
   /** Of the policy. */

@@ -17,7 +17,7 @@ export interface PolicyPod {
 }
 
 /**
- * The pods that policies are about. Those on the host's network are the node itself, and those that are over have no network; one that is
+ * The pods that policies are about. Those on the host's network are the node itself, and those that are terminal have no network; one that is
  * ending still has. Of two with one address the later one counts: the other one has lost it.
  */
 export function computePolicyPods(

@@ -113,7 +113,7 @@ function addInternal(table: NftTableBuilder, port: ProxiedPort, clusterIP: strin
   const key = `${clusterIP} . ${port.protocol} . ${port.port}`
   const chosen = port.isInternalLocal ? port.localTargets : port.targets
   if (chosen.length > 0) table.put(`svc${suffix}`, key, `goto ${port.isInternalLocal ? 'l' : 's'}_${port.id}`)
-  // Someone elsewhere could answer, so a client gets no refusal.
+  // A pod elsewhere could answer, so a client gets no refusal.
   else table.put(`noep${suffix}`, key, `goto ${port.targets.length > 0 ? 'ignore' : 'refuse'}`)
 }
 

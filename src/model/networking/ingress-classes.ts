@@ -18,7 +18,7 @@ export function findDefaultIngressClass(classes: readonly IngressClass[]): strin
   return newestOf(classes.filter(isDefaultIngressClass))?.metadata?.name
 }
 
-/** The class that an Ingress names; undefined when it names none, so that no one serves it. */
+/** The class that an Ingress names; undefined when it names none, so that no controller serves it. */
 export function ingressClassOf({ metadata, spec }: Ingress): string | undefined {
   return spec?.ingressClassName ?? metadata?.annotations?.[CLASS_ANNOTATION]
 }

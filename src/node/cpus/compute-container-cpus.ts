@@ -29,7 +29,7 @@ export interface UsableCpus {
   readonly count: number
   /** CPUs that no container owns. */
   readonly free: CpuSet
-  /** That other containers of the pod have which never run at the same time. */
+  /** CPUs of other containers of the pod that never run at the same time. */
   readonly reusable: CpuSet
 }
 

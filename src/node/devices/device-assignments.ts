@@ -150,7 +150,7 @@ export class DeviceAssignments implements HintProvider {
     return computeReusableDevices(pod, container, (name) => this.get({ uid, container: name, resource })?.ids ?? [])
   }
 
-  /** Of the amounts those that are devices. */
+  /** The amounts that are devices. */
   #counts(amounts: ResourceAmounts): ReadonlyMap<string, number> {
     const counts = [...amounts].map(([resource, amount]) => [resource, Number(quantityValue(amount))] as const)
     const isDevice = (resource: string) =>

@@ -14,7 +14,7 @@ export interface ThresholdFields {
 
 export interface ParsedThresholds {
   readonly thresholds: readonly Threshold[]
-  /** Signals that follow from others, whatever is said of them. */
+  /** Signals that follow from others, whatever the configuration says of them. */
   readonly ignored: readonly string[]
 }
 

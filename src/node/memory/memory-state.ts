@@ -31,7 +31,7 @@ export interface MemoryUse extends MemorySize {
 
 /** A NUMA node as it is given away now. */
 export interface NodeMemory {
-  /** Of how many blocks it is a part. */
+  /** The number of blocks that use it. */
   readonly assignments: number
   /** The nodes that are used together with it, and itself: they stay a group as long as a container has memory of them. */
   readonly group: NumaSet

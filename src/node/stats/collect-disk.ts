@@ -39,7 +39,7 @@ type FileSystemDeps = Pick<StatsDeps, 'calls' | 'files' | 'onSplitDisk' | 'log'>
 const NANOS_PER_MS = 1_000_000n
 
 /**
- * Asks the runtime, which counts layers by itself, and lists log folders. What cannot be had is left out. The runtime's file systems say
+ * Asks the runtime, which counts layers by itself, and lists log folders. What cannot be read is left out. The runtime's file systems say
  * where Docker's own folder is, which has the logs.
  */
 export async function collectDisk(

@@ -8,7 +8,7 @@ interface EventListProps {
   readonly events: readonly EventRow[]
   readonly now: number
   readonly isLoaded: boolean
-  /** Whether it is said what each is about. */
+  /** Whether the object of each is shown. */
   readonly hasObject: boolean
 }
 

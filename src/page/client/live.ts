@@ -49,7 +49,7 @@ const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 10_000
 /** Something comes every ten seconds. */
 const SILENCE_MS = 35_000
-/** A page that nobody sees leaves its connection after this. */
+/** A hidden page closes its connection after this. */
 const HIDDEN_MS = 60_000
 
 /** The state after a message. */

@@ -8,7 +8,7 @@ import { describeUse } from './pod/volumes-table.tsx'
 
 const MINUTE_MS = 60_000
 
-/** Images, claims and volumes: what takes room, who uses it, and what could be had back. */
+/** Images, claims and volumes: what takes room, who uses it, and what could be freed. */
 export function StorageScreen({ state }: { readonly state: LiveState }) {
   const now = useNow()
   const pods = [...(state.pods?.keys() ?? [])].join()

@@ -41,7 +41,7 @@ function readApplied(pod: Pod): ((path: Path) => boolean) | undefined {
       const given: unknown = JSON.parse(text)
       return (path) => read(given, path) !== undefined
     } catch {
-      // Somebody wrote something else there.
+      // A writer set another value there.
     }
   }
   const managed = (pod.metadata?.managedFields ?? []).filter(

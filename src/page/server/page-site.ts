@@ -281,7 +281,7 @@ export class PageSite {
   }
 }
 
-/** How it ended is said in the body: that it goes on is said at once, since it may take minutes. */
+/** The status is sent at once, since the work may take minutes; the body says how it ended. */
 async function pullImage(pulling: Promise<void>, response: ServerResponse): Promise<void> {
   response.writeHead(200, { ...DATA_HEADERS, 'content-type': 'application/json' })
   response.flushHeaders()

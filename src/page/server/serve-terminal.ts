@@ -30,7 +30,7 @@ export async function serveTerminal(
   signal: AbortSignal,
 ): Promise<void> {
   const opened: UpgradeConnection = await transport.openUpgradeConnection(signal)
-  // Nothing of the session reaches the API, and nobody is impersonated by accident.
+  // Nothing of the session reaches the API, so that no user is impersonated by accident.
   const own = ['cookie', 'origin', 'authorization', 'sec-websocket-extensions', 'x-deckhand-key']
   const impersonating = Object.keys(request.headers).filter((name) => name.startsWith('impersonate-'))
   const dropped = Object.fromEntries([...own, ...impersonating].map((name) => [name, undefined]))

@@ -19,7 +19,7 @@ interface Entry extends Session {
 const SECRET_BYTES = 32
 /** Without any request. */
 export const SESSION_IDLE_MS = 12 * 3_600_000
-/** With however many. */
+/** With any number of requests. */
 export const SESSION_LASTS_MS = 7 * 24 * 3_600_000
 const MOST_SESSIONS = 32
 

@@ -12,7 +12,7 @@ const mount = {
   selinuxRelabel: false,
 } as const
 
-test('mergeExtras() puts everything together; of two things under one name the first counts', () => {
+test('mergeInjections() puts everything together; of two things under one name the first counts', () => {
   const first: ContainerInjections = {
     variables: [{ name: 'A', value: '1' }],
     mounts: [mount],

@@ -43,7 +43,7 @@ export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: Abo
   const uids = await orNothing(deps, files.listPods())
   const withVolumes = uids.filter((uid) => isPodUid(uid) && volumes.has(uid) && !deps.knows(uid))
   const others = uids.filter((uid) => !withVolumes.includes(uid))
-  // Together: one that hangs keeps nobody else waiting.
+  // Together: one that hangs delays no other.
   const [gone] = await Promise.all([
     Promise.all(withVolumes.map((uid) => removeWithVolumes(deps, uid, signal))),
     removeOthers(deps, others),
@@ -58,7 +58,7 @@ export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: Abo
 
 /**
  * False while its volumes are there: then its directory stays too, and its cgroup, which counts the memory of volumes. Volumes may take long to
- * go, and whatever runs in that cgroup meanwhile is nobody's.
+ * go, and what runs in that cgroup meanwhile belongs to no pod.
  */
 async function removeWithVolumes(deps: RemoveUnknownPodsDeps, uid: string, signal: AbortSignal): Promise<boolean> {
   await tryTo(deps, { uid, remove: (known) => deps.cgroups.quiesce(known) })

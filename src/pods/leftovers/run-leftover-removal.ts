@@ -5,7 +5,7 @@ import type { RemoveUnknownPodsDeps } from './remove-unknown-pods.ts'
 // Each try itself goes on for two minutes before it gives up.
 const PAUSE_MS = 60_000
 
-/** Removes what is left of pods that nobody knows, until no volume of one is left: a server that is away comes back some day. */
+/** Removes what is left of unknown pods, until no volume of one is left: a server that is away comes back some day. */
 export async function runLeftoverRemoval(
   deps: RemoveUnknownPodsDeps & { readonly clock: Clock },
   signal: AbortSignal,

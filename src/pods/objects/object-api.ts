@@ -79,7 +79,7 @@ export interface ObjectApi {
   createToken(serviceAccount: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token>
 }
 
-/** An object that could not be had. NotFound is certain: the object does not exist. */
+/** An object that could not be read. NotFound is certain: the object does not exist. */
 export class ObjectError extends Error {
   override readonly name = 'ObjectError'
   readonly reason: 'NotFound' | 'Forbidden' | 'Unavailable' | 'Other'

@@ -26,7 +26,7 @@ export interface ObserverDeps {
   readonly onRefresh?: (ms: number) => void
 }
 
-/** Someone who waits for the next relist. */
+/** A caller that waits for the next relist. */
 interface Waiter {
   readonly uid: PodUid
   readonly resolve: (pod: ObservedPod | undefined) => void

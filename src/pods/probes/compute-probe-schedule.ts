@@ -10,7 +10,7 @@ export interface ProbeSchedule {
   readonly notBefore: number | undefined
   /** When the last run began. */
   readonly lastRunAt: number
-  /** All is said about this instance. */
+  /** No more results are needed for this instance. */
   readonly held: boolean
   /** The next run does not wait for its tick. */
   readonly soon: boolean

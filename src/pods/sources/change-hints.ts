@@ -6,7 +6,7 @@ export interface Changes {
   readonly recreated: readonly string[]
 }
 
-/** Collects what a watch reports until someone has time for it. */
+/** Collects what a watch reports until its reader has time for it. */
 export class ChangeHints {
   /** By name: how often it appeared, went or was given to another file. */
   readonly #renames = new Map<string, number>()

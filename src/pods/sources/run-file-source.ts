@@ -121,7 +121,7 @@ class FileSource implements Disposable {
     this.#follow(found.kind === 'file')
     const isNewWatch = await this.#ensureWatch()
     try {
-      // The pods of a file that was removed end, also when it is there again, with the same content, before anyone looked.
+      // The pods of a file that was removed end, also when it is there again, with the same content, before the folder was read.
       if (this.#hasEmitted && this.#files.forget(recreated)) await this.#emit()
       const names = isNewWatch || hints === 'all' || hints.some(isLayoutChange) ? 'all' : hints
       const isChanged = await this.#readNames(names, signal)

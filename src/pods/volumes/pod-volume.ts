@@ -122,7 +122,7 @@ export class PodVolume {
     this.#wakeup.wake()
   }
 
-  /** What it shows has changed, or can be had now: the next try need not wait. */
+  /** What it shows has changed, or is there now: the next try need not wait. */
   retryNow(): void {
     if (this.#nextTry?.operation === 'mount') this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
     this.#ensuredAt = undefined

@@ -26,7 +26,7 @@ export interface VolumeTableDeps {
   readonly group: TaskGroup
   readonly reports: Pick<VolumeReports, 'allThere' | 'failed'>
   readonly log: Logger
-  /** Finds out what a volume of a pod is; fails for one that cannot be had now, or not here at all. */
+  /** Finds out what a volume of a pod is; fails for one that is not available now, or never on this node. */
   readonly resolve: (pod: Pod, used: UsedVolume, signal: AbortSignal) => Promise<ResolvedVolume>
   /** Found: it lay on the disk before a pod asked for it. */
   readonly createVolume: (plugin: string, place: VolumePlace, found: boolean) => PodVolume
@@ -82,7 +82,7 @@ export class VolumeTable {
     this.#volumes.set(place.path, this.#deps.createVolume(plugin, place, true))
   }
 
-  /** Something that volumes of the pod show has changed, or can be had now. */
+  /** Something that volumes of the pod show has changed, or is there now. */
   retryNow(): void {
     for (const { volume, resolved } of this.#byName.values()) if (resolved.refreshed) volume.retryNow()
   }

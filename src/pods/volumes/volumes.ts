@@ -81,7 +81,7 @@ export class Volumes {
     const points = mountPointsBelow(mounts, pods).filter((point) => point !== pods)
     for (const { uid, pluginDirectory, specName, path } of found) {
       if (!isPodUid(uid)) continue
-      // Nothing of ours is mounted above a volume: what looks like one behind such a mount is someone else's.
+      // Nothing of ours is mounted above a volume: what looks like one behind such a mount is not ours.
       if (points.some((point) => path.startsWith(`${point}/`))) continue
       const plugin = unescapeName(pluginDirectory)
       this.#table(uid).adopt(plugin, { uid, specName, path })
@@ -112,7 +112,7 @@ export class Volumes {
     if (used.length > 0) this.#table(pod.metadata.uid).keep({ pod, used, noteStep })
   }
 
-  /** Something that volumes of the pod show has changed, or can be had now: the next pass over the pod ensures it. */
+  /** Something that volumes of the pod show has changed, or is there now: the next pass over the pod ensures it. */
   retryNow(uid: PodUid): void {
     this.#tables.get(uid)?.retryNow()
   }

@@ -18,7 +18,7 @@ export interface RuntimeEventsDeps {
   readonly onHint: (hint: RuntimeHint) => void
   /** Called at each change; the state before the first call is `none`. */
   readonly onState: (state: RuntimeEventsState) => void
-  /** A stream stands, or broke, or could not be had. */
+  /** A stream was opened, or broke, or could not be opened. */
   readonly onStream?: (failed: boolean) => void
   /** An event came that happened then, in milliseconds since the epoch. */
   readonly onEvent?: (happenedAt: number) => void

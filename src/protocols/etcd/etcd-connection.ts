@@ -53,7 +53,7 @@ export interface EtcdChanges extends StoreTime {
   readonly changes: readonly EtcdChange[]
 }
 
-/** The changes since a revision cannot be had any more: everything has to be read again. */
+/** The changes since a revision are gone: everything has to be read again. */
 export class EtcdHistoryError extends Error {
   override readonly name = 'EtcdHistoryError'
 }

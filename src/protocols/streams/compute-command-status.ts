@@ -8,7 +8,7 @@ export interface CommandEnd {
   readonly failure?: string | undefined
 }
 
-export const UNREPORTED = 'the runtime did not tell how the command ended'
+export const UNREPORTED = 'the runtime did not report how the command ended'
 
 /** What goes to the client on the error channel: a Status of Kubernetes as JSON. */
 export function computeCommandStatus({ version, reported, failure }: CommandEnd): string {

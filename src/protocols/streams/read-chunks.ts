@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 
 /**
  * What comes over a connection, as fast as it is asked for. Unlike the stream's own iterator it neither closes the connection when no caller asks any
- * more, nor throws away what had come before the connection broke: the last words are often the important ones.
+ * more, nor throws away what had come before the connection broke: the last bytes are often the important ones.
  */
 export async function* readChunks(stream: Readable): AsyncGenerator<Buffer, void> {
   let wake = () => {}

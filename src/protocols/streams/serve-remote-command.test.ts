@@ -236,7 +236,7 @@ describe('serveRemoteCommand()', () => {
         await start(command)
         await command.finish('stdout', 'stderr', 'error')
       },
-      /did not tell how the command ended/,
+      /did not report how the command ended/,
     ],
   ]
   for (const [about, serve, message] of failures) {
@@ -274,7 +274,7 @@ describe('serveRemoteCommand()', () => {
       }
       const { 1: output, 3: status = '' } = await client.readChannels()
       assert.equal(output, 'first bytes')
-      assert.match(status, isSilent ? /did not tell how the command ended/ : /"Success"/)
+      assert.match(status, isSilent ? /did not report how the command ended/ : /"Success"/)
       client.socket.destroy()
       await Promise.all([ended, sending])
     }

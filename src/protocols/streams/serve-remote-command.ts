@@ -88,7 +88,7 @@ async function open({ server, streams, clock, signal, socket }: RemoteCommand, c
 const PATIENCE_MS = 10_000
 
 /**
- * Closes a connection on which all is said, but waits a little for the other side to close first: closing over bytes that were not read would
+ * Closes a finished connection, but waits a little for the other side to close first: closing over bytes that were not read would
  * take from it what it has not read yet.
  */
 async function closeGently(socket: Duplex, clock: Clock, signal: AbortSignal): Promise<void> {

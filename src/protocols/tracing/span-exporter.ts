@@ -21,7 +21,7 @@ const SEND_MS = 10_000
 // The agent's end does not wait for a collector.
 const LAST_SEND_MS = 1000
 
-/** Collects spans and sends them in batches. It never holds anybody up: what is too much is dropped and counted. */
+/** Collects spans and sends them in batches. It never blocks its callers: what is too much is dropped and counted. */
 export class SpanExporter {
   readonly #deps: SpanExporterDeps
   readonly #waiting: FinishedSpan[] = []

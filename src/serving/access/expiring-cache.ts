@@ -31,7 +31,7 @@ export class ExpiringCache<T> {
     this.#entries.set(key, { value, until: this.#clock.monotonic() + forMs })
   }
 
-  /** What is over goes first; if nothing is, the oldest. */
+  /** Expired entries go first; if there are none, the oldest. */
   #makeRoom(): void {
     const now = this.#clock.monotonic()
     for (const [key, { until }] of this.#entries) if (until <= now) this.#entries.delete(key)

@@ -16,7 +16,7 @@ export function createLazyRoutes(
     ...shape,
     async handle(request, response) {
       const route = (await loadOnce()).find(({ path }) => path === shape.path)
-      if (route === undefined) throw new Error(`Cannot serve "${shape.path}": nobody does`)
+      if (route === undefined) throw new Error(`Cannot serve "${shape.path}": it has no route`)
       await route.handle(request, response)
     },
   }))

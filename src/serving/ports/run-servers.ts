@@ -39,7 +39,7 @@ export interface RunServersDeps {
   readonly syncLoop: HealthCheck
   /** Of the server at which device plugins present themselves. */
   readonly devicePlugins: HealthCheck
-  /** What the node and its pods use: made when somebody asks. */
+  /** What the node and its pods use: made at the first request. */
   readonly statsRoutes: () => Promise<readonly Route[]>
   /** How many files this process may open, once that is settled. */
   readonly openFiles: Promise<number>

@@ -5,7 +5,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 // A thousand nodes meet the same trouble at the same time.
 const MOST_ALIKE = 3
 
-/** The log of all nodes: only errors, and of those that are alike the first few. What a thousand agents say of their lives is read by no one. */
+/** The log of all nodes: only errors, and of those that are alike the first few. The logs of a thousand agents have no reader. */
 export function createSimulationLog(deps: {
   readonly clock: Clock
   readonly pid: number

@@ -115,7 +115,7 @@ export async function startSimulatedNode(deps: SimulatedNodeDeps, signal: AbortS
     name: settings.nodeName,
     cri,
     registry: kubelet.runtime.registry,
-    /** The agent leaves, as on a machine: nothing is said to the cluster. */
+    /** The agent leaves, as on a machine: the cluster is not informed. */
     async [Symbol.asyncDispose](): Promise<void> {
       try {
         await tasks[Symbol.asyncDispose]()
@@ -126,7 +126,7 @@ export async function startSimulatedNode(deps: SimulatedNodeDeps, signal: AbortS
   }
 }
 
-/** Nobody reads the metrics of one simulated node. */
+/** The metrics of one simulated node have no reader. */
 function createUncounted(): DeferredMetrics {
   const uncounted = () => {}
   return new Proxy({}, { get: () => uncounted }) as DeferredMetrics

@@ -247,7 +247,7 @@ function imageHandlers({ images, delays, clock }: RuntimeState): RuntimeHandlers
   }
 }
 
-/** Most take none, and are over at once. */
+/** Most take none, and end at once. */
 async function takeTime(clock: Clock, ms: number | undefined, signal: AbortSignal): Promise<void> {
   if (ms !== undefined && ms > 0) await clock.sleep(ms, signal)
 }

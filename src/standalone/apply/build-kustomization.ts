@@ -8,7 +8,7 @@ const MAX_BYTES = 10 * 1024 * 1024
 
 /**
  * Builds kustomizations as kubectl does, with kubectl itself: what a user applies by hand and what the folder applies is the same to the
- * last hash, and a second implementation of all that kustomizations can say would differ in places that nobody knows of.
+ * last hash, and a second implementation of all that kustomizations can say would differ in unknown places.
  */
 export function createKustomizationBuilder(clock: Clock, programPath: string): BuildKustomization {
   return async (folder, signal) => {

@@ -77,7 +77,7 @@ async function copyObjects(
   if (!(await isUpLocked(layout.upIdentity))) return await deps.copyDatabase(database, to)
   await using group = new TaskGroup(signal)
   const client = await deps.openClient(layout.adminKubeconfig, group)
-  // Nobody but the API may open its database; the copy that it makes is complete when it has its name.
+  // Only the API may open its database; the copy that it makes is complete when it has its name.
   await client.send({ method: 'POST', path: BACKUP_PATH, timeoutMs: DEADLINE_MS }, group.signal)
   await copyTree(`${layout.state}/api/objects`, dirname(to), 'objects.db.backup')
   await renameDurably(`${dirname(to)}/objects.db.backup`, to)

@@ -107,7 +107,7 @@ export interface UpDeps extends ClientDeps {
   readonly memory: Omit<MemoryTrimDeps, 'clock'>
   /** Serves the page until the signal aborts. */
   readonly servePage: (page: ServedPage, signal: AbortSignal) => Promise<void>
-  /** Whether what is said is read by a person, and kept in no file. */
+  /** Whether the output goes to a person, not into a file. */
   readonly isTerminal: boolean
   /** Gives pods their node until the signal aborts. */
   readonly runScheduler: (deps: Omit<NodeSchedulerDeps, 'random'>, signal: AbortSignal) => Promise<void>

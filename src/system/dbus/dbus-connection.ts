@@ -17,7 +17,7 @@ export interface DbusCall {
   /** Of the body; none: no arguments. */
   readonly signature?: string
   readonly body?: readonly DbusValue[]
-  /** Unset: 25 s, as everybody else on a bus waits. */
+  /** Unset: 25 s, as other clients of a bus wait. */
   readonly deadlineMs?: number
 }
 
@@ -191,7 +191,7 @@ class BusConnection implements DbusConnection {
       return
     }
     const waiting = this.#waiting.get(message.replySerial ?? 0)
-    if (waiting === undefined) return // Its caller has given up, or somebody calls us, who offer nothing.
+    if (waiting === undefined) return // Its caller has given up, or it is a call to us, who offer nothing.
     if (message.kind === 'reply') return waiting.resolve(message.body)
     const [text] = message.body
     waiting.reject(

@@ -20,7 +20,7 @@ export interface OwnParts {
   readonly folders: readonly string[]
 }
 
-// A list that is longer helps nobody.
+// A longer list helps no reader.
 const MOST_NAMED = 10
 
 /**

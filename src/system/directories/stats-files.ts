@@ -24,7 +24,7 @@ export interface StatsFiles {
   cutFolder(path: string, mostBytes: number): Promise<FolderUsage | undefined>
   /** A file such as "/proc/loadavg"; undefined when there is none. */
   kernelFile(path: string): string | undefined
-  /** What a process has open, found with no more than so many looks; undefined when it is gone. */
+  /** What a process has open, found with no more than so many reads; undefined when it is gone. */
   openFiles(pid: number, most: number): Promise<OpenFiles | undefined>
 }
 

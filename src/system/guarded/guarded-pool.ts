@@ -95,7 +95,7 @@ export class GuardedPool implements Disposable {
       heard += 1
       task.onProgress?.(entries)
     })
-    answer.catch(() => {}) // Of one that was given up nobody hears.
+    answer.catch(() => {}) // The answer to one that was given up has no reader.
     const watch = async (): Promise<never> => {
       for (let before = -1; before !== heard;) {
         before = heard

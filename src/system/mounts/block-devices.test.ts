@@ -60,7 +60,7 @@ describe('createBlockDevices()', () => {
     const unread = setUp(end(2), ...readable, end(1, '', 'wipefs: No medium found'))
     await assert.rejects(unread.devices.probe('/dev/x', never), /No medium found/)
     await assert.rejects(setUp(end(2), end(0, '0\n')).devices.probe('/dev/x', never), {
-      message: 'Cannot tell what is on "/dev/x": it has no size',
+      message: 'Cannot find out what is on "/dev/x": it has no size',
     })
     const broken = setUp(end(2), end(0, '99999999\n'), end(0), end(1, '', 'dd: Input/output error'))
     await assert.rejects(broken.devices.probe('/dev/x', never), /Input\/output error/)

@@ -55,7 +55,7 @@ export function createBlockDevices({ clock, log, run = runProcess }: BlockDevice
   /** Both ends, where signatures are: reading them must work, or finding nothing there proves nothing. */
   async function proveReadable(device: string, signal: AbortSignal): Promise<void> {
     const size = Number(await succeed(['blockdev', '--getsize64', device], QUICK_MS, signal))
-    if (!(size > 0)) throw new Error(`Cannot tell what is on "${device}": it has no size`)
+    if (!(size > 0)) throw new Error(`Cannot find out what is on "${device}": it has no size`)
     const last = Math.max(0, Math.ceil(size / MEBIBYTE) - SIGNATURE_MEBIBYTES)
     for (const skip of new Set([0, last])) {
       const range = ['bs=1M', `skip=${skip}`, `count=${SIGNATURE_MEBIBYTES}`]

@@ -155,7 +155,7 @@ describe('requests of others', () => {
     }
   })
 
-  test('a page that is not built is said to be so', async () => {
+  test('a page that is not built is reported', async () => {
     const { status, text } = await call('/')
     assert.deepEqual([status, text], [503, 'The page is not built: run "npm run build" in the checkout.\n'])
   })

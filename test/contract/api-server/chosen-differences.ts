@@ -277,7 +277,7 @@ export const chosenDifferences: readonly ChosenDifference[] = [
   },
   {
     at: /\.authenticated$/,
-    why: 'a token that is no good is said to be none',
+    why: 'a bad token counts as none',
     cases: ['reviews / review of a token for others'],
   },
   {

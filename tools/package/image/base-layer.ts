@@ -17,7 +17,7 @@ const imagePackages: readonly string[] = [
   'nftables',
   'runc',
 ]
-// What nobody reads in a container; licences stay.
+// What is not needed in a container; licences stay.
 const leftOut = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*', '/usr/share/info/*']
 // mmdebstrap mounts /proc and /sys in the tree that it makes: only for itself, and gone with it.
 const ALONE = ['unshare', '--mount', '--pid', '--fork', '--kill-child']

@@ -37,7 +37,7 @@ export const podColumns: TableColumns<ObjectOf<Pod>> = {
   },
 }
 
-/** The phases in which a pod is over, in words. */
+/** The phases in which a pod is terminal, in words. */
 const ENDS = new Map([
   ['Succeeded', 'The pod has completed successfully.'],
   ['Failed', 'The pod failed.'],

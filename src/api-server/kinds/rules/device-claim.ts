@@ -16,7 +16,7 @@ const MODES = ['All', 'ExactCount']
 const NO_REQUEST =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 
-/** What a claim asks for: requests, and what is said about them together. Expressions are read by what allocates the devices. */
+/** What a claim asks for: requests, and constraints on all of them. Expressions are read by what allocates the devices. */
 export function validateClaimSpec({ devices = {} }: ResourceClaimSpec, path: FieldPath, problems: ProblemList): void {
   const { requests = [], constraints = [], config = [] } = devices
   const at = path.child('devices')

@@ -2,7 +2,7 @@ import { formatQuantity, quantityMilliValue, tryParseQuantity } from '../../../m
 import type { FieldPath } from '../../../model/schema/field-path.ts'
 import { warningAt } from './warning-at.ts'
 
-/** Amounts of bytes that are no whole number, as 100m of memory is: someone took it for the unit. */
+/** Amounts of bytes that are no whole number, as 100m of memory is: its writer took m for mega. */
 export function warnOfFractions(
   amounts: Readonly<Record<string, string | number>> | undefined,
   path: FieldPath,

@@ -9,7 +9,7 @@ export type Descriptions = Readonly<Record<string, Readonly<Record<string, strin
 
 const parts = [otherDescriptions, podDescriptions, containerDescriptions, volumeDescriptions, statusDescriptions]
 
-// A container for debugging has the fields of any other, but for what is said of it itself.
+// A container for debugging has the fields of any other, with some descriptions of its own.
 const ALIKE: Readonly<Record<string, string>> = { EphemeralContainer: 'Container' }
 
 /** What `kubectl explain` says of a field, or of a type when the field has no name. */

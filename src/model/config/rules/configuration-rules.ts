@@ -184,12 +184,12 @@ export const CONFIGURATION_RULES: readonly ConfigurationRule[] = [
   },
   {
     path: 'authentication.webhook.enabled',
-    rule: 'expected --kubeconfig: without an API server nobody can be asked about tokens',
+    rule: 'expected --kubeconfig: only an API server can review tokens',
     broken: ({ config, flags }) => config.authentication.webhook.enabled && flags.kubeconfig === '',
   },
   {
     path: 'authorization.mode',
-    rule: 'expected --kubeconfig: without an API server nobody can be asked about permissions',
+    rule: 'expected --kubeconfig: only an API server can review access',
     broken: ({ given, flags }) => given.authorization.mode === 'Webhook' && flags.kubeconfig === '',
   },
   {

@@ -13,7 +13,7 @@ export interface NodeOutcome {
   readonly events: readonly string[]
   /** The machine was rebooted since the object was last written. */
   readonly rebooted: boolean
-  /** What could not be said; the object keeps its old word there. */
+  /** What is unknown; the object keeps its old value there. */
   readonly faults: readonly string[]
 }
 

@@ -20,7 +20,7 @@ export interface ScreenEvents {
 
 const SCROLLBACK = 5000
 const FONT = "ui-monospace, 'SF Mono', 'DejaVu Sans Mono', Menlo, monospace"
-/** Of output that is not drawn yet; a program that writes faster than this is drawn is cut short. */
+/** The most output that waits to be drawn; what a faster program writes is cut. */
 const MOST_WAITING_BYTES = 4 * 1024 * 1024
 // Titles, colours of the page's choice, links, the clipboard, files: a program in a container gets none of it.
 const IGNORED_COMMANDS = [0, 1, 2, 4, 5, 7, 8, 9, 10, 11, 12, 52, 104, 110, 111, 112, 633, 777, 1337]

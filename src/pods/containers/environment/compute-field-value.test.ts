@@ -40,7 +40,7 @@ describe('computeFieldValue()', () => {
     rejects({ fieldPath: 'spec.priority' }, 'field label not supported: spec.priority')
     rejects({ fieldPath: 'metadata.labels' }, 'field label not supported: metadata.labels')
     rejects({ fieldPath: 'metadata.name', apiVersion: 'v2' }, 'unsupported pod version: v2')
-    const message = 'Cannot tell the address of the node: it has none yet'
+    const message = 'Cannot give the address of the node: it has none yet'
     rejects({ fieldPath: 'status.hostIP' }, message, { ...info, nodeIps: [] })
   })
 })

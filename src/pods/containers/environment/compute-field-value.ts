@@ -50,6 +50,6 @@ function ownValue(map: Readonly<Record<string, string>> = {}, key: string): stri
 }
 
 function nodeIps({ nodeIps: ips }: PodInfo): readonly string[] {
-  if (ips.length === 0) throw new ContainerConfigError('Cannot tell the address of the node: it has none yet')
+  if (ips.length === 0) throw new ContainerConfigError('Cannot give the address of the node: it has none yet')
   return ips
 }

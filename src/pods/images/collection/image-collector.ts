@@ -154,7 +154,7 @@ export class ImageCollector {
     }
     images.delete(key)
     metrics?.imageCollected(reason)
-    log.info('removed an image that nobody uses', { image: id, sizeBytes, lastUsedAt: image.lastUsedAt })
+    log.info('removed an unused image', { image: id, sizeBytes, lastUsedAt: image.lastUsedAt })
     return sizeBytes
   }
 

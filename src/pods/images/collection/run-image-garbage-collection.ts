@@ -33,7 +33,7 @@ export async function runImageGarbageCollection(deps: ImageGarbageDeps, signal: 
       signal.throwIfAborted()
       failures += 1
       log.warn('cannot collect images', { error })
-      // Once may be a runtime that just starts; twice in a row someone should know.
+      // Once may be a runtime that just starts; twice in a row is reported.
       if (failures > 1)
         events.record({
           type: 'Warning',

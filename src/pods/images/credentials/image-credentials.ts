@@ -19,7 +19,7 @@ export interface ImageCredentialsDeps {
 /** What a pull for a pod may try, in order. Without any it is tried without a login. */
 export interface FoundCredentials {
   readonly candidates: readonly Credential[]
-  /** Names of imagePullSecrets that could not be had. */
+  /** Names of imagePullSecrets that could not be read. */
   readonly missingSecrets: readonly string[]
 }
 

@@ -6,7 +6,7 @@ import type { ObjectIdentity } from './credential.ts'
 
 type TokenAttributes = NonNullable<CredentialProvider['tokenAttributes']>
 
-/** Where plugins get the service accounts of pods from. Fails when one cannot be had. */
+/** Where plugins get the service accounts of pods from. Fails when one cannot be read. */
 export interface PodAccounts {
   account(pod: Pod, signal: AbortSignal): Promise<ServiceAccount>
   /** Ends with the pod. */

@@ -18,7 +18,7 @@ export type FindSecret = (
   signal: AbortSignal,
 ) => Promise<PullSecret | undefined>
 
-/** The logins of a pod's own secrets, and the names of those that could not be had. */
+/** The logins of a pod's own secrets, and the names of those that could not be read. */
 export interface PodLogins {
   readonly logins: readonly KeyringEntry<Credential>[]
   readonly missing: readonly string[]

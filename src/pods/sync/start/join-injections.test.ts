@@ -5,7 +5,7 @@ import { NO_INJECTIONS } from '../../containers/container-injections.ts'
 import { joinInjections } from './join-injections.ts'
 import type { PodInjections } from './pod-injections.ts'
 
-test('joinExtras() asks each in turn and gives all that they add', async () => {
+test('joinInjections() asks each in turn and gives all that they add', async () => {
   const asked: string[] = []
   const create = (name: string): PodInjections => ({
     ensure: async () => void asked.push(`ensure ${name}`),

@@ -72,7 +72,7 @@ describe('prepareInjections()', () => {
   })
 })
 
-test('releaseExtras() says when to try again, and what for only once', async () => {
+test('releaseInjections() says when to try again, and what for only once', async () => {
   const answers = [new InjectionsError('busy'), new InjectionsError('busy'), undefined]
   const release = async () => {
     const error = answers.shift()

@@ -12,7 +12,7 @@ interface ResolverFiles {
 
 /**
  * What the node's resolver file says now: it changes with every lease and tunnel of the node, so each sandbox reads it again.
- * Throws SandboxConfigError: a pod must not start with name servers that nobody meant it to have.
+ * Throws SandboxConfigError: a pod must not start with other name servers than it was meant to have.
  */
 export async function readResolver(files: ResolverFiles, path: string): Promise<ResolvConf | undefined> {
   if (path === '') return undefined

@@ -116,7 +116,7 @@ async function gatherCertificate(
   return new Map(files.flatMap(([path = '', text]) => (path === '' ? [] : [[path, toOwnFile(text, info)]])))
 }
 
-/** Who may read it is known when the pod has a user or a group: no one else needs to. */
+/** When the pod has a user or a group, only those need to read it. */
 function toOwnFile(text: string, { defaultMode, fsUser, fsGroup }: ProjectionInfo): PayloadFile {
   const mode = fsUser === undefined && fsGroup === undefined ? defaultMode : OWNER_ONLY
   return { content: utf8Bytes(text), mode, owner: fsUser }

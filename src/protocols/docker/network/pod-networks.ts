@@ -91,7 +91,7 @@ export class PodNetworks {
     return undefined
   }
 
-  /** A sandbox that is being attached is not shown to anyone: it is neither ready nor ended. Disposing ends this. */
+  /** A sandbox that is being attached is not listed: it is neither ready nor ended. Disposing ends this. */
   begin(id: string): Disposable {
     this.#underWay.add(id)
     return { [Symbol.dispose]: () => void this.#underWay.delete(id) }
@@ -174,7 +174,7 @@ export class PodNetworks {
     return await this.#records.listOwn(this.#owner)
   }
 
-  /** Detaches what was attached and is gone from Docker, for instance because someone removed it by hand. */
+  /** Detaches what was attached and is gone from Docker, for instance because it was removed by hand. */
   async sweep(attached: readonly CniRecord[], present: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     for (const { attachment } of attached) {
       const id = attachment.containerId

@@ -22,7 +22,7 @@ export interface DockerCommand {
   readonly socket: Duplex
   readonly tty: boolean
   resize(size: TerminalSize): Promise<void>
-  /** Waits for the end; undefined where nobody waits for one, as with a container that was attached to. */
+  /** Waits for the end; undefined where no caller waits for one, as with a container that was attached to. */
   exitCode(): Promise<number | undefined>
 }
 

@@ -23,7 +23,7 @@ interface Source {
   forget(): void
 }
 
-// A server that accepts no one must not make a program run for each request.
+// A server that accepts no credential must not make a program run for each request.
 const FORGET_EVERY_MS = 10_000
 
 /** The credentials of the user of a kubeconfig file. Files are read again, programs are run again. */

@@ -7,7 +7,7 @@ export interface Breaks {
 }
 
 const RETRIES = { firstMs: 800, longestMs: 30_000, jitter: { least: 0.5, extra: 0.5 } }
-// After so long without a break the next one is the first: longer than the longest wait and a try that finds nobody.
+// After so long without a break the next one is the first: longer than the longest wait and a try that finds no server.
 const PEACE_MS = 60_000
 
 /** One more break: how often that was, and how long to wait; chance (0 to 1) spreads those that broke together. */

@@ -138,7 +138,7 @@ describe('relaySpdy()', () => {
     const seen = nextFrames(client, 20)
     while (!(await Promise.race([ended, sleep(5)]))) await clock.advance(10_000)
     const reported = (await seen).find((frame) => frame.startsWith('data 1 '))
-    assert.match(reported ?? '', /"status":"Failure".*did not tell how the command ended.* fin$/)
+    assert.match(reported ?? '', /"status":"Failure".*did not report how the command ended.* fin$/)
     await ended
   })
 

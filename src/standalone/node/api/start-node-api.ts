@@ -16,7 +16,7 @@ import { errorMessage } from '../../../base/telemetry/error-text.ts'
 const DEFAULT_CLASS = { name: 'standard', provisioner: LOCAL_PROVISIONER }
 const INGRESS_CLASS = { name: 'deckhand', controller: OWN_INGRESS_CONTROLLER }
 const RESTARTS = { firstMs: 1000, longestMs: 30_000 }
-// What goes on, such as a full disk, is said again now and then.
+// What lasts, such as a full disk, is logged again now and then.
 const SAID_AGAIN_MS = 10 * 60_000
 
 /** Serves the Kubernetes API of the node in the group, again whenever it ends by itself. Resolves when clients may come. */

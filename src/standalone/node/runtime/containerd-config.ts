@@ -76,7 +76,7 @@ export interface ContainerdOptions {
 
 type Section = readonly [name: string | undefined, entries: Readonly<Record<string, TomlValue>>]
 
-/** From what "containerd --version" prints; undefined where that is no release, such as a build of somebody's own. */
+/** From what "containerd --version" prints; undefined where that is no release, such as a private build. */
 export function parseContainerdRelease(printed: string): ContainerdRelease | undefined {
   const [, major, minor] = /\sv?(\d+)\.(\d+)\.\d/.exec(printed) ?? []
   return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) }

@@ -4,7 +4,7 @@ import { GuardedError } from './guarded-error.ts'
 import { holdInside } from './held-path.ts'
 import type { HeldPath } from './held-path.ts'
 
-// No one stacks so many; it only ends a loop that could not end by itself.
+// No pod stacks so many; it only ends a loop that could not end by itself.
 const MAX_STACKED = 64
 
 /** Binds what a path inside a volume leads to. The descriptor is held from the check to the mount, so nothing can be put in its place. */

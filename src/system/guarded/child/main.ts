@@ -45,7 +45,7 @@ async function answer(line: string): Promise<void> {
     report({ result: run(request, onEntry) ?? null })
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException
-    // There is no one to report it to: the agent is gone.
+    // It cannot be reported: the agent is gone.
     if (code === 'EPIPE') throw error
     report({ error: { message, code } })
   }

@@ -106,7 +106,7 @@ async function expand(deps: CsiVolumeDeps, wanted: Expanding, signal: AbortSigna
   if (!claimIsUpdated) await objects.patchClaimStatus(key, expansionDone(known, size), signal)
 }
 
-/** False: nothing was done, and nothing more is to be said of it. */
+/** False: nothing was done, and there is nothing to report. */
 async function callExpand(deps: CsiVolumeDeps, wanted: Expanding, signal: AbortSignal): Promise<boolean> {
   const { volume, sizing, expansion, request, volumePath, stagingPath } = wanted
   const driver = requireDriver(deps.drivers, volume.driver)

@@ -52,7 +52,7 @@ export async function waitForAttachment(
   }
 }
 
-/** What would have to be said in the status of this node. */
+/** What the status of this node would have to show. */
 function whatIsMissing({ attachments, controllerAttaches }: CsiVolumeDeps, volume: CsiVolume): string | undefined {
   if (!controllerAttaches) {
     const message = 'attaching volumes from the kubelet is not supported (enableControllerAttachDetach is false)'

@@ -20,7 +20,7 @@ export interface IscsiDisk extends Disk {
   readonly chap: {
     readonly discovery: boolean
     readonly session: boolean
-    /** Undefined: nobody has a password, so the target will refuse. */
+    /** Undefined: there is no password, so the target will refuse. */
     readonly secret: ObjectKey | undefined
   }
 }
