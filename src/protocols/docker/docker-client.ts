@@ -31,7 +31,7 @@ import type { LogLimits } from './create/compute-container.ts'
 import { attach, exec, portForward } from './calls/stream-calls.ts'
 import { DockerConnection } from './docker-connection.ts'
 import type { DockerDeps, SandboxLogins } from './docker-deps.ts'
-import { DockerFacts } from './docker-facts.ts'
+import { DaemonInfo } from './daemon-info.ts'
 import { PodNetworks } from './network/pod-networks.ts'
 import type { NetworkSettings } from './network/pod-networks.ts'
 import { StreamServer } from './streaming/stream-server.ts'
@@ -57,10 +57,10 @@ const PULL_PROGRESS_MS = 60_000
 export function createDockerClient(options: DockerClientOptions): CriClient {
   const { runtimeEndpoint, clock, log, files, requestTimeoutMs } = options
   const api: DockerApi = new DockerApi(parseEndpoint(runtimeEndpoint).socketPath, (away) => {
-    if (away !== undefined) facts.forget()
+    if (away !== undefined) daemon.forget()
     connection.note(away === undefined)
   })
-  const facts = new DockerFacts(api, clock)
+  const daemon = new DaemonInfo(api, clock)
   const connection = new DockerConnection(api, clock)
   const downloads = new Downloads(clock)
   const { pauseImages, logLimits, pullProgressMs = PULL_PROGRESS_MS, network } = options
@@ -69,7 +69,7 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
   const end = new AbortController()
   const deps: DockerDeps = {
     api,
-    facts,
+    daemon,
     files,
     downloads,
     pauseImages,

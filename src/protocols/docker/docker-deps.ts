@@ -4,7 +4,7 @@ import type { DockerFiles } from '../../system/directories/docker-files.ts'
 import type { DockerApi } from './api/docker-api.ts'
 import type { Downloads } from './calls/downloads.ts'
 import type { LogLimits } from './create/compute-container.ts'
-import type { DockerFacts } from './docker-facts.ts'
+import type { DaemonInfo } from './daemon-info.ts'
 import type { PodNetworks } from './network/pod-networks.ts'
 
 export type SandboxLogins = (
@@ -14,7 +14,7 @@ export type SandboxLogins = (
 /** What the calls are made with. */
 export interface DockerDeps {
   readonly api: DockerApi
-  readonly facts: DockerFacts
+  readonly daemon: DaemonInfo
   readonly files: DockerFiles
   readonly downloads: Downloads
   /** Images of sandboxes: the first that Docker has, else the last. */

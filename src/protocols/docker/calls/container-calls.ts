@@ -22,7 +22,7 @@ export async function createContainer(
   { podSandboxId, config, sandboxConfig }: CriRequest<'createContainer'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'createContainer'>> {
-  const { api, facts, files, logLimits } = deps
+  const { api, daemon, files, logLimits } = deps
   if (config?.metadata === undefined || sandboxConfig?.metadata === undefined)
     throw new CriCallError('createContainer', 'InvalidArgument', 'the container or its pod has no name')
   const sandbox = await requireReadySandbox(deps, podSandboxId, signal)
@@ -33,7 +33,7 @@ export async function createContainer(
   const { Runtime: runtime = '', NetworkMode: network } = sandbox.HostConfig
   const body = computeContainer(config, {
     apiVersion: await api.version(signal),
-    cgroupDriver: (await facts.info(signal)).CgroupDriver ?? '',
+    cgroupDriver: (await daemon.info(signal)).CgroupDriver ?? '',
     leastOomScore: files.leastOomScore(),
     sandboxId: sandbox.Id,
     cgroupParent: linux?.cgroupParent ?? '',
@@ -108,11 +108,11 @@ async function unlinkLog(deps: DockerDeps, container: InspectedContainer, signal
 
 /** The path of the log that Docker writes; Docker itself knows it only from the start on. */
 async function findLog(
-  { facts }: DockerDeps,
+  { daemon }: DockerDeps,
   { Id: id, LogPath: known = '' }: InspectedContainer,
   signal: AbortSignal,
 ): Promise<string> {
-  const { DockerRootDir: root } = await facts.info(signal)
+  const { DockerRootDir: root } = await daemon.info(signal)
   return known === '' ? `${root}/containers/${id}/${id}-json.log` : known
 }
 

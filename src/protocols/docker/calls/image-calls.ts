@@ -114,11 +114,11 @@ export async function removeImage(
 
 /** Layers that images share are counted once where Docker says which these are. */
 export async function imageFsInfo(
-  { api, facts, clock }: DockerDeps,
+  { api, daemon, clock }: DockerDeps,
   _request: CriRequest<'imageFsInfo'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'imageFsInfo'>> {
-  const { DockerRootDir: mountpoint } = await facts.info(signal)
+  const { DockerRootDir: mountpoint } = await daemon.info(signal)
   const query: Record<string, string> = hasApi(await api.version(signal), SHARED_SIZE_SINCE)
     ? { 'shared-size': '1' }
     : {}

@@ -11,11 +11,11 @@ const RECURSIVE_READ_ONLY_SINCE = '1.44'
 const DEFAULT_HANDLER = 'docker'
 
 export async function version(
-  { api, facts }: DockerDeps,
+  { api, daemon }: DockerDeps,
   _request: CriRequest<'version'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'version'>> {
-  refuseRemapped(await facts.info(signal))
+  refuseRemapped(await daemon.info(signal))
   const { Version: runtimeVersion } = await api.json<DockerVersion>({ method: 'GET', path: '/version' }, signal)
   return { version: CRI_VERSION, runtimeName: 'docker', runtimeVersion, runtimeApiVersion: 'v1' }
 }
@@ -30,11 +30,11 @@ function refuseRemapped({ SecurityOptions: options }: DockerInfo): void {
 
 /** Docker is ready when it answers, and its own network is ready with it; that of CNI is where a configuration is. While it is away the call fails, as that of any runtime. */
 export async function status(
-  { api, facts, networks }: DockerDeps,
+  { api, daemon, networks }: DockerDeps,
   _request: CriRequest<'status'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'status'>> {
-  const { Runtimes: runtimes } = await facts.info(signal)
+  const { Runtimes: runtimes } = await daemon.info(signal)
   // Asked each time: what is kept of an earlier answer says nothing of now.
   await api.json({ method: 'GET', path: '/version' }, signal)
   const isRecursive = hasApi(await api.version(signal), RECURSIVE_READ_ONLY_SINCE)
@@ -67,11 +67,11 @@ export function requireRuntime({ Runtimes: runtimes }: DockerInfo, handler: stri
 }
 
 export async function runtimeConfig(
-  { facts }: DockerDeps,
+  { daemon }: DockerDeps,
   _request: CriRequest<'runtimeConfig'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'runtimeConfig'>> {
-  const { CgroupDriver: driver } = await facts.info(signal)
+  const { CgroupDriver: driver } = await daemon.info(signal)
   return { linux: { cgroupDriver: driver === 'systemd' ? CgroupDriver.SYSTEMD : CgroupDriver.CGROUPFS } }
 }
 

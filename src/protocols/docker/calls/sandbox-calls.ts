@@ -25,10 +25,10 @@ export async function runPodSandbox(
   { config, runtimeHandler }: CriRequest<'runPodSandbox'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'runPodSandbox'>> {
-  const { api, facts, files, networks } = deps
+  const { api, daemon, files, networks } = deps
   if (config?.metadata === undefined) throw new CriCallError('runPodSandbox', 'InvalidArgument', 'the pod has no name')
   const { name: pod, namespace, uid, attempt } = config.metadata
-  const info = await facts.info(signal)
+  const info = await daemon.info(signal)
   const runtime = requireRuntime(info, runtimeHandler)
   const pauseImage = await findPauseImage(deps, signal)
   const body = computeSandbox(config, {
@@ -162,7 +162,7 @@ export async function podSandboxStatus(
   signal: AbortSignal,
 ): Promise<CriResponse<'podSandboxStatus'>> {
   const sandbox = await inspect(deps.api, podSandboxId, SANDBOX_TYPE, signal)
-  const { DefaultRuntime: defaultRuntime = '' } = await deps.facts.info(signal)
+  const { DefaultRuntime: defaultRuntime = '' } = await deps.daemon.info(signal)
   const status = sandbox && toSandboxStatus(sandbox, { ips: await readAddresses(deps, sandbox), defaultRuntime })
   if (status === undefined)
     throw new CriCallError(
@@ -205,7 +205,7 @@ export async function listPodSandbox(
   )
   if (attached !== undefined && attached.length > 0) {
     const present = new Set(listed.map(({ Id: id }) => id))
-    // Nobody waits for it: what does not work is tried again after the next list.
+    // No caller waits for it: what does not work is tried again after the next list.
     void networks?.sweep(attached, present, deps.end).catch(() => {})
   }
   const items = sandboxes

@@ -5,7 +5,7 @@ import type { DockerInfo } from './api/docker-types.ts'
 const KEPT_MS = 60_000
 
 /** What Docker says of itself; kept for a while, and asked for again after it was away. */
-export class DockerFacts {
+export class DaemonInfo {
   readonly #api: DockerApi
   readonly #clock: Clock
   #info: { readonly value: DockerInfo; readonly readAt: number } | undefined
