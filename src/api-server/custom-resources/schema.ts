@@ -1,6 +1,9 @@
 import { isRecord } from '../../base/document/is-record.ts'
 import type { JSONSchemaProps } from '../../model/generated/api-groups.ts'
 
+/** Keywords with a list of schemas. */
+export const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const
+
 /** The schema of a value of a custom resource. */
 export type Schema = JSONSchemaProps
 

@@ -4,17 +4,14 @@ import { FieldPath } from '../../model/schema/field-path.ts'
 import { ProblemList } from '../../model/schema/validation/problem-list.ts'
 import type { Violation } from '../../model/schema/validation/problem-list.ts'
 import { compilePattern } from './match-pattern.ts'
-import { isEmbedded, isIntOrString, itemsOf, keepsUnknown, valuesOf } from './schema.ts'
+import { COMBINATORS, isEmbedded, isIntOrString, itemsOf, keepsUnknown, valuesOf } from './schema.ts'
 import type { Schema } from './schema.ts'
 import { fillObject, hasUnknownFields } from './shape-value.ts'
 import { validateValue } from './validate-value.ts'
+import { validateKeywords } from './validate-schema-keywords.ts'
 
 type Level = 'root' | 'field' | 'item'
 
-const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
-const SCALARS = ['boolean', 'integer', 'number', 'string']
-/** Keywords that are refused wherever they stand. */
-const UNSUPPORTED = ['$ref', 'id', 'definitions', 'dependencies', 'patternProperties', 'additionalItems'] as const
 /** What a root may have whose status is written by others. */
 const ROOT_KEYWORDS = [
   'description',
@@ -45,7 +42,6 @@ const TYPE_NAMES: Readonly<Record<Level, string>> = {
   item: 'must not be empty for specified array items',
   field: 'must not be empty for specified object fields',
 }
-const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const
 const EITHER = [{ type: 'integer' }, { type: 'string' }]
 
 /** The rules that the schema of a version breaks. */
@@ -264,167 +260,5 @@ function validateDefaults(schema: Schema, isRoot: boolean, path: FieldPath, prob
   if (typeof values === 'object') validateDefaults(values, false, path.child('additionalProperties'), problems)
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     validateDefaults(property, false, path.child('properties').key(name), problems)
-  }
-}
-
-interface Place {
-  readonly isRoot?: boolean
-  /** Why there may be no default. */
-  readonly noDefault?: string
-}
-
-/** Keywords one by one, in the schema and in all that it has. */
-function validateKeywords(schema: Schema, path: FieldPath, place: Place, problems: ProblemList): void {
-  for (const keyword of UNSUPPORTED) {
-    if (schema[keyword] !== undefined) problems.forbidden(path.child(keyword), `${keyword} is not supported`)
-  }
-  if (schema.uniqueItems === true) {
-    problems.forbidden(
-      path.child('uniqueItems'),
-      'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
-    )
-  }
-  const { type = '' } = schema
-  if (type === 'null')
-    problems.forbidden(path.child('type'), 'type cannot be set to null, use nullable as an alternative')
-  if (type !== '' && !TYPES.includes(type)) problems.unsupported(path.child('type'), type, TYPES)
-  if (schema.default !== undefined && place.noDefault !== undefined)
-    problems.forbidden(path.child('default'), place.noDefault)
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    problems.invalid(path.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined')
-  }
-  if (Array.isArray(schema.items))
-    problems.forbidden(path.child('items'), 'items must be a schema object and not an array')
-  const hasFields = Object.keys(schema.properties ?? {}).length > 0
-  if (hasFields && valuesOf(schema) !== undefined && valuesOf(schema) !== true) {
-    problems.forbidden(path.child('additionalProperties'), 'additionalProperties and properties are mutual exclusive')
-  }
-  if ((schema['x-kubernetes-validations'] ?? []).length > 0) {
-    problems.forbidden(path.child('x-kubernetes-validations'), 'validation rules are not supported by this server')
-  }
-  validateListType(schema, path, problems)
-  validateMapType(schema, path, problems)
-  for (const [name, inner, at] of partsOf(schema, path)) {
-    const isMeta = name !== undefined && place.isRoot === true && ['metadata', 'kind', 'apiVersion'].includes(name)
-    const noDefault = isMeta ? `must not be set in top-level ${name}` : place.noDefault
-    validateKeywords(inner, at, noDefault === undefined ? {} : { noDefault }, problems)
-  }
-}
-
-function partsOf(
-  schema: Schema,
-  path: FieldPath,
-): readonly (readonly [name: string | undefined, part: Schema, at: FieldPath])[] {
-  const items = itemsOf(schema)
-  const values = valuesOf(schema)
-  return [
-    ...Object.entries(schema.properties ?? {}).map(
-      ([name, part]) => [name, part, path.child('properties').key(name)] as const,
-    ),
-    ...(items === undefined ? [] : [[undefined, items, path.child('items')] as const]),
-    ...(typeof values === 'object' ? [[undefined, values, path.child('additionalProperties')] as const] : []),
-    ...(schema.not === undefined ? [] : [[undefined, schema.not, path.child('not')] as const]),
-    ...COMBINATORS.flatMap((choice) =>
-      (schema[choice] ?? []).map((part, index) => [undefined, part, path.child(choice).index(index)] as const),
-    ),
-  ]
-}
-
-const LIST_TYPES = ['atomic', 'map', 'set']
-const MAP_TYPES = ['atomic', 'granular']
-
-function validateMapType(schema: Schema, path: FieldPath, problems: ProblemList): void {
-  const mapType = schema['x-kubernetes-map-type']
-  if (mapType === undefined) return
-  if (schema.type !== 'object') {
-    if (!schema.type) problems.required(path.child('type'), 'must be object if x-kubernetes-map-type is specified')
-    else problems.invalid(path.child('type'), schema.type, 'must be object if x-kubernetes-map-type is specified')
-  }
-  if (!MAP_TYPES.includes(mapType)) problems.unsupported(path.child('x-kubernetes-map-type'), mapType, MAP_TYPES)
-}
-
-function validateListType(schema: Schema, path: FieldPath, problems: ProblemList): void {
-  const listType = schema['x-kubernetes-list-type']
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  const items = itemsOf(schema)
-  if (listType !== undefined) {
-    if (schema.type !== 'array') {
-      const why = 'must be array if x-kubernetes-list-type is specified'
-      if (!schema.type) problems.required(path.child('type'), why)
-      else problems.invalid(path.child('type'), schema.type, why)
-    }
-    if (!LIST_TYPES.includes(listType)) problems.unsupported(path.child('x-kubernetes-list-type'), listType, LIST_TYPES)
-  }
-  if (keys.length > 0 && listType !== 'map') {
-    const at = path.child('x-kubernetes-list-type')
-    if (listType === undefined) problems.required(at, 'must be map if x-kubernetes-list-map-keys is non-empty')
-    else problems.invalid(at, listType, 'must be map if x-kubernetes-list-map-keys is non-empty')
-  }
-  if (listType === 'set' && items !== undefined) validateSetItems(items, path.child('items'), problems)
-  if (listType === 'map') validateKeys(items, keys, path, problems)
-}
-
-function validateSetItems(items: Schema, path: FieldPath, problems: ProblemList): void {
-  if (items.nullable === true)
-    problems.forbidden(path.child('nullable'), 'cannot be nullable when x-kubernetes-list-type is set')
-  if (items.type === 'object' && items['x-kubernetes-map-type'] !== 'atomic') {
-    problems.invalid(
-      path.child('x-kubernetes-map-type'),
-      items['x-kubernetes-map-type'] ?? '',
-      'must be atomic as item of a list with x-kubernetes-list-type=set',
-    )
-  }
-  if (items.type === 'array' && !['atomic', undefined].includes(items['x-kubernetes-list-type'])) {
-    problems.invalid(
-      path.child('x-kubernetes-list-type'),
-      items['x-kubernetes-list-type'],
-      'must be atomic as item of a list with x-kubernetes-list-type=set',
-    )
-  }
-}
-
-function validateKeys(
-  items: Schema | undefined,
-  keys: readonly string[],
-  path: FieldPath,
-  problems: ProblemList,
-): void {
-  const at = path.child('x-kubernetes-list-map-keys')
-  if (keys.length === 0) problems.required(at, 'must not be empty if x-kubernetes-list-type is map')
-  if (items === undefined)
-    return problems.required(path.child('items'), 'must have a schema if x-kubernetes-list-type is map')
-  if (items.type !== 'object')
-    problems.invalid(
-      path.child('items').child('type'),
-      items.type ?? '',
-      "must be object if parent array's x-kubernetes-list-type is map",
-    )
-  if (items.nullable === true)
-    problems.forbidden(path.child('items').child('nullable'), 'cannot be nullable when x-kubernetes-list-type is map')
-  const seen = new Set<string>()
-  for (const key of keys) {
-    if (seen.has(key)) problems.invalid(at, keys, 'must not contain duplicate entries')
-    seen.add(key)
-    const property = items.properties?.[key]
-    const field = path.child('items').child('properties').key(key)
-    if (property === undefined) {
-      if (items.type === 'object') problems.invalid(at, keys, 'entries must all be names of item properties')
-      continue
-    }
-    if (!SCALARS.includes(property.type ?? '')) {
-      problems.invalid(
-        field.child('type'),
-        property.type ?? '',
-        "must be a scalar type if parent array's x-kubernetes-list-type is map",
-      )
-    }
-    if (property.nullable === true)
-      problems.forbidden(field.child('nullable'), 'cannot be nullable as a key of the list')
-    if (property.default === undefined && items.required?.includes(key) !== true) {
-      problems.required(
-        field.child('default'),
-        'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
-      )
-    }
   }
 }
