@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
 import { sameValue } from './same-value.ts'
 
 describe('sameValue()', () => {
@@ -20,4 +22,14 @@ describe('sameValue()', () => {
       assert.equal(sameValue(b, a), expected)
     })
   }
+
+  test('agrees with Node on JSON values', () => {
+    const value = fc.jsonValue({ maxDepth: 3 }).map((each) => JSON.parse(JSON.stringify(each)) as unknown)
+    fc.assert(
+      fc.property(value, value, (left, right) => {
+        assert.equal(sameValue(left, right), isDeepStrictEqual(left, right))
+        assert.equal(sameValue(left, structuredClone(left)), true)
+      }),
+    )
+  })
 })

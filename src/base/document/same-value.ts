@@ -1,4 +1,4 @@
-/** Whether two values of JSON say the same; a field that is undefined is as good as absent, and the order of fields is free. */
+/** Whether two values of JSON are the same; an absent field and an undefined one are, and the order of fields is free. Shared parts cost nothing. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -6,7 +6,9 @@ export function sameValue(a: unknown, b: unknown): boolean {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
     return a.every((item, index) => sameValue(item, b[index]))
   }
-  const left = Object.entries(a).filter(([, value]) => value !== undefined)
-  const right = new Map(Object.entries(b).filter(([, value]) => value !== undefined))
-  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameValue(value, right.get(key)))
+  const others = b as Readonly<Record<string, unknown>>
+  for (const [key, value] of Object.entries(a)) {
+    if (!sameValue(value, Object.hasOwn(others, key) ? others[key] : undefined)) return false
+  }
+  return Object.keys(b).every((key) => others[key] === undefined || Object.hasOwn(a, key))
 }

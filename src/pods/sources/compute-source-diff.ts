@@ -6,7 +6,7 @@ import {
 } from '../../model/pod/pod.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import { deepEqual } from './deep-equal.ts'
+import { sameValue } from '../../base/document/same-value.ts'
 
 /** A pod of a source: as it came, to see quickly that nothing changed, and as the agent holds it. */
 interface KnownPod {
@@ -100,7 +100,7 @@ function changePod(before: KnownPod, received: Pod): { pod: Pod; operation?: Pod
   const { pod } = before
   if (before.received === received) return { pod }
   if (isSameDesired(pod, received)) {
-    if (deepEqual(pod.status, received.status)) return { pod }
+    if (sameValue(pod.status, received.status)) return { pod }
     return { pod: { ...pod, status: received.status }, operation: 'RECONCILE' }
   }
   const { labels, deletionTimestamp, deletionGracePeriodSeconds, generation } = received.metadata
@@ -119,9 +119,9 @@ function isSameDesired(pod: Pod, received: Pod): boolean {
     pod.unreadable === received.unreadable &&
     pod.metadata.deletionTimestamp === received.metadata.deletionTimestamp &&
     pod.metadata.deletionGracePeriodSeconds === received.metadata.deletionGracePeriodSeconds &&
-    deepEqual(pod.metadata.labels ?? {}, received.metadata.labels ?? {}) &&
-    deepEqual(ownAnnotations(pod), ownAnnotations(received)) &&
-    deepEqual(pod.spec, received.spec)
+    sameValue(pod.metadata.labels ?? {}, received.metadata.labels ?? {}) &&
+    sameValue(ownAnnotations(pod), ownAnnotations(received)) &&
+    sameValue(pod.spec, received.spec)
   )
 }
 
