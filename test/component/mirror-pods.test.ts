@@ -40,8 +40,6 @@ describe('a static pod', () => {
     )
     assert.equal(mirror.status.phase, 'Running')
     assert.deepEqual([running(world), agent.workers.size], [['main'], 1])
-    assert.equal(agent.mirrors.toOwnUid(mirror.metadata.uid), 'hash-1')
-    assert.equal(agent.mirrors.toOwnUid('other' as Pod['metadata']['uid']), 'other')
   })
 
   test('gets a new mirror pod when a user deletes it, and runs on', async (t) => {

@@ -6,7 +6,7 @@ import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import { HintLimit } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../model/pod/pod.ts'
-import type { Pod, PodUid } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { computeMirrorActions } from './compute-mirror-actions.ts'
@@ -81,14 +81,6 @@ export class MirrorPods {
     if (waiting.length === 0 || !this.#hints.take(now, Math.max(...waiting.map(([, { awayMs = 0 }]) => awayMs)))) return
     for (const [name, trouble] of waiting) this.#troubles.set(name, { ...trouble, retryAt: now })
     this.#wakeup.wake()
-  }
-
-  /** The UID by which the node knows a pod, for the UID that it has in the API. */
-  toOwnUid(uid: PodUid): PodUid {
-    const mirror = [...this.#mirrors.values()].find(({ metadata }) => metadata.uid === uid)
-    const hash = mirror?.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION]
-    const found = this.#deps.staticPods().find(({ pod }) => pod.metadata.uid === hash)
-    return found?.pod.metadata.uid ?? uid
   }
 
   async run(signal: AbortSignal): Promise<void> {
