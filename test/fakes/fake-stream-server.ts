@@ -8,9 +8,8 @@ import type { TestContext } from 'node:test'
 import { createInflate } from 'node:zlib'
 import { readChunks } from '../../src/protocols/streams/read-chunks.ts'
 import { SpdyDecoder } from '../../src/protocols/streams/spdy/spdy-decoder.ts'
-import { encodeDataHead, SPDY_FIN, SPDY_TYPES } from '../../src/protocols/streams/spdy/spdy-frames.ts'
+import { encodeDataHead, SPDY_FIN, SPDY_TYPES, encodeSynReply } from '../../src/protocols/streams/spdy/spdy-frames.ts'
 import { writeBytes } from '../../src/protocols/streams/write-bytes.ts'
-import { encodeSynReply } from '../../src/protocols/streams/spdy/encode-syn-reply.ts'
 import { SPDY_DICTIONARY } from '../../src/protocols/streams/spdy/spdy-dictionary.ts'
 
 /** A command as the runtime sees it: streams by their types. */

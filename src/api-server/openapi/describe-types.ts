@@ -1,7 +1,6 @@
 import { apiTypes } from '../../model/schema/api-types.ts'
 import type { Field, ScalarName, ValueType } from '../../model/schema/object-type.ts'
 import type { Resource } from '../kinds/resource.ts'
-import { describeCustom } from './describe-custom.ts'
 import { descriptionOf } from './descriptions/descriptions.ts'
 
 export type SchemaJson = Readonly<Record<string, unknown>>
@@ -97,5 +96,19 @@ function describeType(schemas: Map<string, SchemaJson>, dialect: Dialect, type: 
     case 'object':
       addType(schemas, dialect, type.name)
       return dialect.reference(type.name)
+  }
+}
+
+/** The schema of a custom resource as its definition has it, with what every object has. */
+function describeCustom({ schema = {}, group, version, kind }: Resource, meta: SchemaJson): SchemaJson {
+  return {
+    ...schema,
+    properties: {
+      ...schema.properties,
+      apiVersion: { type: 'string', description: 'The group and version of the API that the object is written in.' },
+      kind: { type: 'string', description: 'The kind of the object.' },
+      metadata: meta,
+    },
+    'x-kubernetes-group-version-kind': [{ group, version, kind }],
   }
 }

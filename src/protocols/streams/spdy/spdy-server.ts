@@ -2,11 +2,18 @@ import { PassThrough } from 'node:stream'
 import type { Duplex } from 'node:stream'
 import { readChunks } from '../read-chunks.ts'
 import { writeBytes } from '../write-bytes.ts'
-import { encodeSynReply } from './encode-syn-reply.ts'
+import {
+  encodeSynReply,
+  encodeDataHead,
+  encodePing,
+  encodeRstStream,
+  encodeWindowUpdate,
+  SPDY_FIN,
+  SPDY_TYPES,
+} from './spdy-frames.ts'
 import { SpdyHeaderReader } from './read-spdy-headers.ts'
 import { SpdyDecoder } from './spdy-decoder.ts'
 import type { SpdyEvent } from './spdy-decoder.ts'
-import { encodeDataHead, encodePing, encodeRstStream, encodeWindowUpdate, SPDY_FIN, SPDY_TYPES } from './spdy-frames.ts'
 
 /** A stream that a client opened. */
 export interface SpdyServerStream {
