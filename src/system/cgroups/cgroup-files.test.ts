@@ -107,7 +107,10 @@ describe('cgroup v1', () => {
       'cpuset/a/b/cpuset.cpus': '\n',
       'cpuset/a/b/cpuset.mems': '\n',
     })
-    for (const name of names) mkdirSync(join(mount, name), { recursive: true })
+    for (const name of names) {
+      mkdirSync(join(mount, name), { recursive: true })
+      writeFileSync(join(mount, name, 'cgroup.procs'), '')
+    }
     if (names.includes('cpu,cpuacct')) {
       for (const name of ['cpu', 'cpuacct']) symlinkSync('cpu,cpuacct', join(mount, name))
     }
@@ -134,6 +137,15 @@ describe('cgroup v1', () => {
   test('without the controllers that pods need there is no way to begin', (t) => {
     const mount = makeHierarchies(t, ['cpu', 'cpuset'])
     assert.throws(() => openCgroupFiles(1, mount), /cpuacct, memory not mounted, expected cpu, cpuacct, cpuset, memory/)
+  })
+
+  test('a folder in which no hierarchy is mounted is none', (t) => {
+    const mount = makeHierarchies(t)
+    mkdirSync(join(mount, 'hugetlb'))
+    const cgroups = openCgroupFiles(1, mount)
+    assert.equal(cgroups.controllers.has('hugetlb'), false)
+    cgroups.make('/a')
+    cgroups.write('/a', [{ controller: 'hugetlb', file: 'hugetlb.2MB.limit_in_bytes', text: '0' }])
   })
 
   test('a process goes to every hierarchy', (t) => {

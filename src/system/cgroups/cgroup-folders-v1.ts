@@ -9,7 +9,8 @@ const NEEDED = ['cpu', 'cpuacct', 'cpuset', 'memory'] as const
 
 /** Version 1: a tree of folders for each controller, or for several together under one of two names. */
 export function createCgroupFoldersV1(mount: string): CgroupFolders {
-  const mounted = HIERARCHIES.filter((name) => existsSync(`${mount}/${name}`))
+  // A folder in which nothing is mounted has no such file: some tools make one for each controller that they know.
+  const mounted = HIERARCHIES.filter((name) => existsSync(`${mount}/${name}/cgroup.procs`))
   const absent = NEEDED.filter((name) => !mounted.includes(name))
   if (absent.length > 0) {
     throw new Error(
