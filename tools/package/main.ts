@@ -5,11 +5,12 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { toExecutableBill, toImageBill } from './bill-of-materials.ts'
 import { buildExecutable } from './build-executable.ts'
 import { completions } from './completions.ts'
 import { buildDebianPackage } from './debian/build-debian-package.ts'
 import { debianPackages } from './debian/debian-packages.ts'
-import { buildContainerImage } from './image/container-image.ts'
+import { BASE_LAYER, buildContainerImage } from './image/container-image.ts'
 import { manualPages } from './manual-pages.ts'
 import { architectures, openNode } from './open-node.ts'
 import type { Architecture } from './open-node.ts'
@@ -46,8 +47,9 @@ async function packageFor(architecture: Architecture): Promise<void> {
   await buildExecutable({ dist: join(root, 'dist'), work: folder, node: stripped, run: node.run, output })
   const notices = `${read('dist/THIRD-PARTY-LICENSES.txt')}\n${'='.repeat(80)}\n\n${node.licence}`
   const texts = new Map([...manualPages(version), ...completions()])
-  const billOfMaterials = read('dist/sbom.cdx.json')
-  writeFileSync(join(out, 'sbom.cdx.json'), billOfMaterials)
+  // Node of another architecture has the same version, and is made of the same.
+  const billOfMaterials = toExecutableBill(read('dist/sbom.cdx.json'), architecture, process.versions)
+  writeFileSync(`${output}.cdx.json`, billOfMaterials)
   writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), notices)
   for (const [name, text] of texts) writeFileSync(join(out, name), text)
   say(`Debian packages for ${architecture}`)
@@ -63,6 +65,8 @@ async function packageFor(architecture: Architecture): Promise<void> {
   say(`container image for ${architecture}`)
   const image = join(out, `deckhand-image-linux-${debian}.tar`)
   await buildContainerImage({ debianPackage, version, architecture: debian, epoch, work: folder, output: image })
+  const status = execFileSync('tar', ['-xOf', join(folder, BASE_LAYER), './var/lib/dpkg/status'], { encoding: 'utf8' })
+  writeFileSync(join(out, `deckhand-image-linux-${debian}.cdx.json`), toImageBill(billOfMaterials, status))
 }
 
 /** This machine's, unless others are asked for. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createTar } from '../../../src/standalone/images/tar.ts'
 import { makeBaseLayer } from './base-layer.ts'
 import { writeImage } from './write-image.ts'
+import type { LayerCompression } from './write-image.ts'
 
 interface ContainerImageRequest {
   /** The package "deckhand" of Debian, whose files the image has. */
@@ -16,15 +17,18 @@ interface ContainerImageRequest {
   readonly output: string
   /** The layer below, where it was made already. */
   readonly base?: string
+  readonly compression?: LayerCompression
 }
 
+/** The name of the file of the lowest layer, in the folder for files on the way. */
+export const BASE_LAYER = 'base.tar'
 const ENTRY = 'usr/bin/deckhand-container'
 
 /** Writes the image of a whole node: Debian with a runtime and what networks need, and our executable. For privileged containers. */
 export async function buildContainerImage(request: ContainerImageRequest): Promise<void> {
   const { debianPackage, version, architecture, epoch, work, output } = request
   mkdirSync(work, { recursive: true })
-  const base = request.base ?? join(work, 'base.tar')
+  const base = request.base ?? join(work, BASE_LAYER)
   if (request.base === undefined) await makeBaseLayer({ file: base, architecture, epoch })
   const own = join(work, 'own.tar')
   const file = openSync(own, 'w')
@@ -51,6 +55,7 @@ export async function buildContainerImage(request: ContainerImageRequest): Promi
     epoch,
     work,
     output,
+    ...(request.compression !== undefined && { compression: request.compression }),
   }
   await writeImage(image)
 }

@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+
+export type LayerCompression = 'gzip' | 'none'
 
 interface ImageRequest {
   /** Full name with tag. */
@@ -18,6 +28,8 @@ interface ImageRequest {
   /** A folder for files on the way. */
   readonly work: string
   readonly output: string
+  /** "gzip" by default. */
+  readonly compression?: LayerCompression
 }
 
 interface Descriptor {
@@ -30,11 +42,12 @@ const TYPES = 'application/vnd.oci.image'
 
 /** Writes an image as a tar of an OCI layout, which docker, podman, containerd and "deckhand images load" take. The same layers make the same bytes. */
 export async function writeImage(request: ImageRequest): Promise<void> {
-  const { name, architecture, layers, config, epoch, work, output } = request
+  const { name, architecture, layers, config, epoch, work, output, compression = 'gzip' } = request
   const layout = join(work, 'layout')
   mkdirSync(join(layout, 'blobs/sha256'), { recursive: true })
   const packed: { readonly layer: Descriptor; readonly diff: string }[] = []
-  for (const file of layers) packed.push({ layer: await packLayer(file, layout), diff: await digestOf(file) })
+  for (const file of layers)
+    packed.push({ layer: await packLayer(file, layout, compression), diff: await digestOf(file) })
   const put = (mediaType: string, value: unknown): Descriptor => {
     const content = Buffer.from(JSON.stringify(value))
     const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
@@ -75,14 +88,15 @@ export async function writeImage(request: ImageRequest): Promise<void> {
   execFileSync('tar', ['--format=ustar', ...fixed, '-cf', output, '-C', layout, ...names])
 }
 
-/** Compressed, under its digest. */
-async function packLayer(file: string, layout: string): Promise<Descriptor> {
+/** Under its digest. */
+async function packLayer(file: string, layout: string, compression: LayerCompression): Promise<Descriptor> {
   const draft = join(layout, 'layer')
-  await pipeline(createReadStream(file), createGzip({ level: 6 }), createWriteStream(draft))
+  if (compression === 'none') copyFileSync(file, draft)
+  else await pipeline(createReadStream(file), createGzip({ level: 6 }), createWriteStream(draft))
   const digest = await digestOf(draft)
   const { size } = statSync(draft)
   renameSync(draft, blobPath(layout, digest))
-  return { mediaType: `${TYPES}.layer.v1.tar+gzip`, digest, size }
+  return { mediaType: `${TYPES}.layer.v1.tar${compression === 'none' ? '' : '+gzip'}`, digest, size }
 }
 
 async function digestOf(file: string): Promise<string> {
