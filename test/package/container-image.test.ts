@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { ctrCommand, machineArchitecture } from '../../src/standalone/images/import-images.ts'
+import { machineArchitecture } from '../../src/standalone/images/import-images.ts'
 import { TestNode } from '../e2e/support/test-node.ts'
-import { testPod } from '../e2e/support/test-pod.ts'
 import { findArtefact } from './artefacts.ts'
+import { runNodeInContainer } from './node-in-container.ts'
 
 interface Descriptor {
   readonly digest: string
@@ -18,7 +18,6 @@ interface Descriptor {
 
 const NAME = 'deckhand.local/deckhand:0.1.0'
 const archive = findArtefact(`deckhand-image-linux-${machineArchitecture}.tar`)
-const NODE_MS = 120_000
 
 describe('the container image', () => {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-image-'))
@@ -53,55 +52,6 @@ describe('the container image', () => {
 
   test('runs a whole node in a privileged container, with a pod on it', async (t) => {
     await using node = await TestNode.start()
-    const paths = { socket: node.lab.containerd.socket }
-    const ctr = (args: readonly string[]) =>
-      node.lab.runInside(ctrCommand({ paths, enter: [] }, ...args), { deadlineMs: NODE_MS })
-    const imported = await ctr(['images', 'import', archive])
-    assert.equal(imported.exitCode, 0, imported.stderr)
-    const container = {
-      name: 'main',
-      image: NAME,
-      imagePullPolicy: 'Never',
-      // Where containers have no cgroup namespace, they have the names of the machine.
-      args: ['up', '--page-port', '0', '--cgroup-root', `${node.lab.cgroupRoot}/inside`],
-      securityContext: { privileged: true },
-    }
-    await node.lab.manifests.write(
-      'machine',
-      testPod('machine', { containers: [container], terminationGracePeriodSeconds: 30 }),
-    )
-    const [running] = await node.waitFor('the container to run', async () => {
-      const found = await node.running('machine')
-      return found.length > 0 && found
-    })
-    let count = 0
-    const inside = async (...argv: readonly string[]) => {
-      count += 1
-      const args = ['tasks', 'exec', '--exec-id', `test-${count}`, running?.id ?? '', ...argv]
-      return await ctr(args)
-    }
-    t.diagnostic((await inside('deckhand', 'version')).stdout.trim())
-    await node.waitFor(
-      'the node inside to be healthy',
-      async () => /^agent +healthy/m.test((await inside('deckhand', 'status')).stdout),
-      NODE_MS,
-    )
-    const manifest = JSON.stringify(testPod('nested'))
-    const written = await inside(
-      'sh',
-      '-c',
-      `echo '${manifest.replaceAll("'", `'\\''`)}' > /var/lib/deckhand/manifests/nested.json`,
-    )
-    assert.equal(written.exitCode, 0, written.stderr)
-    await node.waitFor(
-      'the pod inside to run',
-      async () => /^default\/nested-\S+ +yes +Running/m.test((await inside('deckhand', 'status')).stdout),
-      NODE_MS,
-    )
-    const log = await inside('sh', '-c', 'cat $(find /var/lib/deckhand -path "*nested*/main/0.log")')
-    assert.match(log.stdout, / stdout F started /, log.stderr)
-    // As "docker stop" ends it: the node inside leaves, and its pods end with the container.
-    await node.lab.manifests.remove('machine')
-    await node.waitFor('the container to be gone', async () => (await node.containers('machine')).length === 0, NODE_MS)
+    t.diagnostic(await runNodeInContainer(node, archive, NAME))
   })
 })

@@ -1,10 +1,22 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 
 // What the scripts of packages call, besides what is recorded.
 const programs = ['sh', 'find', 'grep', 'ls', 'rm']
+// As Debian has them, links to those below /usr.
+const merged = ['bin', 'lib', 'lib64', 'sbin']
+const SEARCHED = `${process.env['PATH']}:/usr/sbin:/sbin`
 const recorded = ['deb-systemd-helper', 'deb-systemd-invoke', 'systemctl']
 
 /** A folder that packages are installed into and that is the root of what runs there: a shell, and nothing of Node, npm or this machine. For tests. */
@@ -18,25 +30,27 @@ export class EmptyRoot {
       'proc',
       'run/systemd/system',
       'tmp',
-      'usr/sbin',
-      'usr/bin',
-      'usr/lib',
+      ...merged.map((name) => join('usr', name)),
       'var/lib/dpkg/info',
     ])
       mkdirSync(join(path, folder), { recursive: true })
+    for (const name of merged) symlinkSync(join('usr', name), join(path, name))
     for (const file of ['status', 'available']) writeFileSync(join(path, 'var/lib/dpkg', file), '')
-    for (const name of programs) {
-      const [found = ''] = execFileSync('which', [name], { encoding: 'utf8' }).split('\n')
-      this.put(join('/usr/bin', name), readFileSync(found), 0o755)
-      this.copyLibraries(found)
-    }
-    copyFileSync(join(path, 'usr/bin/sh'), join(path, this.#folder('/bin/sh')))
+    for (const name of programs) this.copyProgram(name)
     for (const name of recorded) this.put(`/usr/bin/${name}`, '#!/bin/sh\necho "${0##*/} $*" >> /calls\n', 0o755)
   }
 
   put(path: string, content: string | Uint8Array, mode = 0o644): void {
     writeFileSync(join(this.path, this.#folder(path)), content)
     chmodSync(join(this.path, path), mode)
+  }
+
+  /** A program of this machine, with the shared libraries that it needs. */
+  copyProgram(name: string): void {
+    const env = { PATH: SEARCHED }
+    const [found = ''] = execFileSync('/usr/bin/which', [name], { encoding: 'utf8', env }).split('\n')
+    this.put(join('/usr/bin', name), readFileSync(found), 0o755)
+    this.copyLibraries(found)
   }
 
   exists(path: string): boolean {
@@ -49,7 +63,8 @@ export class EmptyRoot {
 
   /** The shared libraries that a program needs, by the paths that they have here. */
   copyLibraries(program: string): void {
-    for (const [path] of execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/\/\S+/g))
+    // It fails for a program that needs none.
+    for (const [path] of spawnSync('ldd', [program], { encoding: 'utf8' }).stdout.matchAll(/\/\S+/g))
       if (path !== program && !this.exists(path)) copyFileSync(path, join(this.path, this.#folder(path)))
   }
 
@@ -68,7 +83,7 @@ export class EmptyRoot {
     const argv = ['--user', '--map-root-user', 'dpkg', `--root=${this.path}`, ...force, ...args]
     const { status, stdout, stderr } = spawnSync('unshare', argv, {
       encoding: 'utf8',
-      env: { PATH: `${process.env['PATH']}:/usr/sbin:/sbin`, ...environment },
+      env: { PATH: SEARCHED, ...environment },
     })
     if (status !== 0) throw new Error(`dpkg ${args.join(' ')} ended with ${status}:\n${stdout}\n${stderr}`)
     return this.exists('calls') ? this.read('calls').trimEnd().split('\n') : []
