@@ -93,6 +93,15 @@ describe('the configuration of the Debian package', () => {
     })
   }
 
+  test('leaves the name of the node to the machine, as the CIS benchmark asks for (4.2.7)', () => {
+    assert.equal(unit.includes('--hostname-override'), false)
+  })
+
+  // kube-bench reads the file for the kubeconfig of kube-proxy too, by its path: 4.1.3, 4.1.4 and 4.3.1.
+  test('has nothing that a checker takes for a setting of kube-proxy', () => {
+    assert.equal('metricsBindAddress' in (parse(text) as object), false)
+  })
+
   test('sets what the agent asks of the kernel', () => {
     const root = join(folder, 'sys')
     for (const [, name = '', value = ''] of readFileSync(join(files, 'sysctl.conf'), 'utf8').matchAll(
@@ -142,6 +151,12 @@ describe('on a machine with systemd', () => {
     const removal = ['--remove', 'deckhand-kubelet']
     assert.deepEqual(root.dpkg(removal).slice(0, 1), ['deb-systemd-invoke stop kubelet.service'])
     root.dpkg(['-i', second[1] ?? ''])
+    // There are none to end.
+    assert.deepEqual(root.dpkg(removal, { DECKHAND_PODS: 'stop' }).slice(0, 1), [
+      'deb-systemd-invoke stop kubelet.service',
+    ])
+    root.dpkg(['-i', second[1] ?? ''])
+    root.put('/var/lib/kubelet/pods/a/etc-hosts', '')
     assert.deepEqual(root.dpkg(removal, { DECKHAND_PODS: 'stop' }).slice(0, 2), [
       'deckhand shutdown --root-dir /var/lib/kubelet',
       'deb-systemd-invoke stop kubelet.service',

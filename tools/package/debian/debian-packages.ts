@@ -85,7 +85,9 @@ export function debianPackages(input: PackageInput): readonly DebianPackage[] {
         ...common,
         Architecture: 'all',
         Depends: `deckhand (= ${version}), init-system-helpers (>= 1.60)`,
-        Recommends: 'containerd | cri-o | docker.io, conntrack, ethtool, socat',
+        // The plugins came with the kubelet of kubernetes.io: without a package that asks for them, "apt-get autoremove" would take the network of pods away.
+        Recommends:
+          'containerd | cri-o | docker.io, kubernetes-cni | containernetworking-plugins, conntrack, ethtool, socat',
         Provides: `kubelet (= ${kubernetes})`,
         Conflicts: 'kubelet, kubernetes-node',
         Replaces: 'kubelet, kubernetes-node',
