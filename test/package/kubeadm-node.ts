@@ -10,20 +10,11 @@ import { createAgentConfig, defaultPorts } from '../e2e/lab/agent-config.ts'
 import { childPid } from '../e2e/lab/lab-namespaces.ts'
 import type { Lab } from '../e2e/lab/start-lab.ts'
 import { waitFor } from '../e2e/support/wait-for.ts'
+import { KUBEADM_DROP_IN, kubeadmConfig } from '../fixtures/kubeadm-files.ts'
 import { computeUnitCommand } from './unit-command.ts'
 
 const NODE_NAME = 'lab-machine'
 const PATIENCE_MS = 60_000
-
-// What kubeadm's package brings for the unit of any kubelet.
-const DROP_IN = `[Service]
-Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
-Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
-EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
-EnvironmentFile=-/etc/default/kubelet
-ExecStart=
-ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
-`
 
 /** A node of a real control plane with the files that kubeadm writes, below a folder of the lab. */
 export class KubeadmNode {
@@ -75,33 +66,30 @@ export class KubeadmNode {
   async #writeSettings(): Promise<void> {
     const { folder, runtime, cgroupRoot } = this.#lab
     const manifests = this.path('/etc/kubernetes/manifests')
-    const lab = createAgentConfig({ folder, manifests, endpoint: '', cgroupRoot, ports: defaultPorts })
+    const { endpoint } = runtime
+    const lab = createAgentConfig({ folder, manifests, endpoint, cgroupRoot, ports: defaultPorts })
     const config = {
+      ...kubeadmConfig,
       ...lab,
-      containerRuntimeEndpoint: undefined,
       readOnlyPort: 0,
       authentication: {
         anonymous: { enabled: false },
         webhook: { enabled: true, cacheTTL: '0s' },
         x509: { clientCAFile: this.path('/etc/kubernetes/pki/ca.crt') },
       },
-      authorization: { mode: 'Webhook' },
-      rotateCertificates: true,
+      authorization: kubeadmConfig.authorization,
     }
     const root = this.path('/var/lib/kubelet')
     await writeFile(`${root}/config.yaml`, JSON.stringify(config))
-    await writeFile(
-      `${root}/kubeadm-flags.env`,
-      `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${runtime.endpoint}"\n`,
-    )
-    const extra = [`--root-dir=${root}`, `--cert-dir=${root}/pki`, `--hostname-override=${NODE_NAME}`]
+    await writeFile(`${root}/kubeadm-flags.env`, `KUBELET_KUBEADM_ARGS="--hostname-override=${NODE_NAME}"\n`)
+    const extra = [`--root-dir=${root}`, `--cert-dir=${root}/pki`]
     await writeFile(this.path('/etc/default/kubelet'), `KUBELET_EXTRA_ARGS=${extra.join(' ')}\n`)
   }
 
   /** Starts a kubelet as its unit with kubeadm's drop-in does, and waits until the node is Ready by it. */
   async startAgent(program: string, unit: string): Promise<void> {
     const read = (path: string) => (existsSync(this.path(path)) ? readFileSync(this.path(path), 'utf8') : undefined)
-    const command = computeUnitCommand([unit, DROP_IN], read).slice(1)
+    const command = computeUnitCommand([unit, KUBEADM_DROP_IN], read).slice(1)
     const argv = command.map((word) =>
       word.replace(/(?<==)\/(?:etc|var\/lib\/kubelet)(?=\/)/, (path) => this.path(path)),
     )

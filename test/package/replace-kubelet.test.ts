@@ -33,7 +33,7 @@ interface PodList {
   }[]
 }
 
-describe('the kubelet of a node that kubeadm made', { skip: missing }, () => {
+describe('the kubelet of a node that kubeadm made', () => {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-replace-'))
   const own = join(folder, 'usr/bin/kubelet')
   let lab: Lab
@@ -41,11 +41,11 @@ describe('the kubelet of a node that kubeadm made', { skip: missing }, () => {
   const cleanup = new AsyncDisposableStack()
   after(() => rmSync(folder, { recursive: true }))
   before(async () => {
+    if (programs === undefined || missing !== false) return
     for (const name of [`deckhand_*_${machineArchitecture}.deb`, 'deckhand-kubelet_*_all.deb'])
       execFileSync('dpkg-deb', ['--extract', findArtefact(name), folder])
     lab = cleanup.use(await startLab())
     await addAddress(lab)
-    if (programs === undefined) return
     node = new KubeadmNode(lab, programs)
     cleanup.defer(() => node.leave())
     await node.start()
@@ -80,7 +80,7 @@ describe('the kubelet of a node that kubeadm made', { skip: missing }, () => {
       [],
     )
 
-  test('is replaced by ours and comes back, and no container is restarted', async (t) => {
+  test('is replaced by ours and comes back, and no container is restarted', { skip: missing }, async (t) => {
     const unit = readFileSync(join(folder, 'usr/lib/systemd/system/kubelet.service'), 'utf8')
     const manifest = testPod('static', {}, { uid: '11111111-1111-4111-8111-111111111111' })
     await writeFile(node.path('/etc/kubernetes/manifests/static.json'), JSON.stringify(manifest))
