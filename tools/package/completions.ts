@@ -6,7 +6,10 @@ const OPTION = /^ +(?:-\w, )?(--[a-z][\w-]*)/gm
 
 /** The completions by the names of their files, from the words of --help. zsh reads them after "bashcompinit". */
 export function completions(): ReadonlyMap<string, string> {
-  const cases = commandNames.map((name) => `    ${name}) words=${quoted(optionsOf(helpText(name)))} ;;`)
+  const cases = commandNames.map((name) => {
+    const words = name === 'help' ? commandNames : optionsOf(helpText(name))
+    return `    ${name}) words=${quoted(words)} ;;`
+  })
   const deckhand = `# Completes "deckhand" in bash.
 _deckhand() {
   local words='' word=\${COMP_WORDS[COMP_CWORD]}

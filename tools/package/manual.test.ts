@@ -31,7 +31,11 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _deckhand; echo "\${COMPREPLY[@]}"`
     return stdout.trim().split(' ')
   }
 
-  test('knows the commands', () => assert.deepEqual(complete(['deckhand', 'un']), ['uninstall']))
+  test('knows the commands, also after "help"', () => {
+    assert.deepEqual(complete(['deckhand', 'un']), ['uninstall'])
+    assert.deepEqual(complete(['deckhand', 'help', 'sim']), ['simulate'])
+  })
+
   test('knows the options of a command, and of no other', () => {
     assert.deepEqual(complete(['deckhand', 'up', '--man']), ['--manifests'])
     assert.deepEqual(complete(['deckhand', 'status', '--man']), [''])
