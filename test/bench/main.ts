@@ -7,6 +7,7 @@ import process from 'node:process'
 import { startLab } from '../e2e/lab/start-lab.ts'
 import { apiScenario } from './measure-api.ts'
 import { churnScenario } from './measure-churn.ts'
+import { executableScenario } from './measure-executable.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
@@ -28,6 +29,7 @@ import type { Measured } from './table.ts'
 
 const scenarios: readonly Scenario[] = [
   startupScenario,
+  executableScenario,
   idleScenario,
   onePodScenario,
   manyPodsScenario,
