@@ -54,7 +54,8 @@ async function build(folder: string): Promise<string> {
   const node = join(folder, 'node')
   copyFileSync(process.execPath, node)
   stripProgram(node)
-  const output = join(folder, 'kubelet')
+  // Its name says which of the commands it is; in the folder itself that is the agent's root directory.
+  const output = join(folder, 'executable/kubelet')
   const dist = join(import.meta.dirname, '../../dist')
   await buildExecutable({ dist, work: join(folder, 'executable'), node, run: [process.execPath], output })
   return output
