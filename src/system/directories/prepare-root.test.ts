@@ -3,9 +3,11 @@ import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
+import { setUmask } from '../../../test/fixtures/set-umask.ts'
 import { prepareRoot } from './prepare-root.ts'
 
-test('prepareRoot() makes the places of pods and their logs for root and its group, and returns a path without links', async () => {
+test('prepareRoot() makes the places of pods and their logs for root and its group, and returns a path without links', async (t) => {
+  setUmask(t, 0o022)
   const folder = makeTemporaryFolder()
   await mkdir(join(folder, 'disk'))
   await symlink(join(folder, 'disk'), join(folder, 'kubelet'))
