@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { ContainerState, PodSandboxState } from '../../src/protocols/cri/generated/runtime-v1.ts'
 import { fetchRuntimeStatus } from '../../src/protocols/cri/runtime-status.ts'
-import { checkRuntime } from '../../src/protocols/cri/runtime-version.ts'
+import { checkRuntimeVersion } from '../../src/protocols/cri/runtime-version.ts'
 import { ContractPod, isReserved } from './contract-pod.ts'
 import type { FailedCall } from './contract-pod.ts'
 import type { ContractCase } from './cri-contract.ts'
@@ -9,7 +9,7 @@ import type { ContractCase } from './cri-contract.ts'
 /** The node and its sandboxes. */
 export const sandboxCases: Readonly<Record<string, ContractCase>> = {
   'says who it is and that it is ready': async ({ client }, signal) => {
-    const { name, version, apiVersion } = await checkRuntime(client, signal)
+    const { name, version, apiVersion } = await checkRuntimeVersion(client, signal)
     assert.ok(name !== '' && version !== '')
     assert.equal(apiVersion, 'v1')
     const { runtimeReady, networkReady } = await fetchRuntimeStatus(client, signal)

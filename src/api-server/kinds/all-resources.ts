@@ -3,7 +3,7 @@ import { nameAndCreated } from '../rbac/role-columns.ts'
 import { metricsDefinition } from '../metrics/metrics-resources.ts'
 import type { Resource } from './resource.ts'
 import { coreResources } from './resources/core-resources.ts'
-import { defineResource, status } from './resources/define-resource.ts'
+import { defineResource, statusSubresource } from './resources/define-resource.ts'
 import { nodeResources } from './resources/node-resources.ts'
 import { roleResources } from './resources/role-resources.ts'
 import { workloadResources } from './resources/workload-resources.ts'
@@ -15,7 +15,7 @@ const definitions: readonly Resource[] = [
     shortNames: ['crd', 'crds'],
     categories: ['api-extensions'],
     hasGeneration: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: nameAndCreated,
     rules: definitionRules(() => allResources),
   }),

@@ -1,6 +1,6 @@
 import type { FileSystemUsage, TreeUsage } from '../../system/files/file-usage.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
-import type { MetricFamily } from './reports/metric-family.ts'
+import type { StatsFamily } from './reports/stats-family.ts'
 import type { CgroupSample } from './sampling/cgroup-sample.ts'
 import type { DiskCounters } from './sampling/parse-disk-stats.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
@@ -18,7 +18,7 @@ export interface StatsSnapshot {
   readonly node: NodeUsage
   readonly pods: readonly PodUsage[]
   /** What the runtime measures of pods, for scrapers; undefined where the agent measures by itself. */
-  readonly runtimeFamilies?: readonly MetricFamily[] | undefined
+  readonly runtimeFamilies?: readonly StatsFamily[] | undefined
 }
 
 export interface CgroupUsage {

@@ -17,9 +17,9 @@ export interface DecodedApiPod {
 /** An object of the API that cannot be used as a pod, with the identity it has as far as that can be read. */
 export class ApiPodError extends Error {
   override readonly name = 'ApiPodError'
-  readonly identity: ObjectIdentity
+  readonly identity: ApiPodIdentity
 
-  constructor(identity: ObjectIdentity, problems: readonly string[]) {
+  constructor(identity: ApiPodIdentity, problems: readonly string[]) {
     const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).join('; ')
     const others = problems.length > MAX_SHOWN_PROBLEMS ? `; and ${problems.length - MAX_SHOWN_PROBLEMS} more` : ''
     super(`Cannot use the pod "${identity.namespace}/${identity.name}" of the API: ${shown}${others}`)
@@ -29,7 +29,7 @@ export class ApiPodError extends Error {
 
 const MAX_SHOWN_PROBLEMS = 5
 
-export interface ObjectIdentity {
+export interface ApiPodIdentity {
   readonly namespace: string
   readonly name: string
   readonly uid: string
@@ -99,7 +99,7 @@ export function isMirrorPod({ metadata }: Pod): boolean {
 }
 
 /** What can be read of who the object is; empty where nothing can. */
-export function readIdentity(object: unknown): ObjectIdentity {
+export function readIdentity(object: unknown): ApiPodIdentity {
   const metadata = isRecord(object) ? object['metadata'] : undefined
   const text = (key: string) => {
     const value = isRecord(metadata) ? metadata[key] : undefined
@@ -115,7 +115,7 @@ function withoutManagedFields(object: DocumentValue): DocumentValue {
   return { ...object, metadata }
 }
 
-function findUnsafeNames({ namespace, name, uid }: ObjectIdentity, spec: ManifestPod['spec']): readonly string[] {
+function findUnsafeNames({ namespace, name, uid }: ApiPodIdentity, spec: ManifestPod['spec']): readonly string[] {
   const containers = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])]
   const checks: readonly (readonly [path: string, problem: string | undefined])[] = [
     ['metadata.namespace', dnsLabel(namespace)],

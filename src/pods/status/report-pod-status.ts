@@ -1,8 +1,8 @@
 import { KubeApiError, KubeUnreachableError, isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
-import { mirrorHash } from './api-pods.ts'
-import type { ApiPods } from './api-pods.ts'
+import { mirrorHash } from './known-pod-objects.ts'
+import type { KnownPodObjects } from './known-pod-objects.ts'
 import { computeMergedStatus } from './compute-merged-status.ts'
 import { isTerminalPhase } from './compute-phase.ts'
 import { computeStatusPatch, hasAll } from './compute-status-patch.ts'
@@ -12,7 +12,7 @@ import { formatExactJson } from '../../base/document/exact-json.ts'
 
 export interface ReportDeps {
   readonly client: Pick<KubeClient, 'send'>
-  readonly objects: ApiPods
+  readonly objects: KnownPodObjects
   /** An answer to a pod; throws when it is none. */
   readonly decode: (object: unknown) => Pod
 }

@@ -10,7 +10,7 @@ import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
-import { ApiPods } from './api-pods.ts'
+import { KnownPodObjects } from './known-pod-objects.ts'
 import type { PodReport } from './pod-report.ts'
 import { createReportMemory, reportPodStatus } from './report-pod-status.ts'
 import type { ReportMemory, ReportResult } from './report-pod-status.ts'
@@ -54,7 +54,7 @@ const LONGEST_RETRY_AFTER_MS = 300_000
  */
 export class StatusWriter {
   readonly #deps: StatusWriterDeps
-  readonly #objects = new ApiPods()
+  readonly #objects = new KnownPodObjects()
   readonly #wakeup = new Wakeup()
   readonly #entries = new Map<PodUid, Entry>()
   readonly #waiting = new Set<PodUid>()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { checkRuntime, fetchRuntimeVersion } from './runtime-version.ts'
+import { checkRuntimeVersion, fetchRuntimeVersion } from './runtime-version.ts'
 
 const reply = { version: '0.1.0', runtimeName: 'containerd', runtimeVersion: '1.6.20', runtimeApiVersion: 'v1' }
 const { signal } = new AbortController()
@@ -26,10 +26,10 @@ describe('fetchRuntimeVersion()', () => {
   })
 })
 
-describe('checkRuntime()', () => {
+describe('checkRuntimeVersion()', () => {
   test('fails when the image service does not answer', async () => {
     const failure = new Error('no images')
     const client = { version: async () => reply, imageFsInfo: () => Promise.reject(failure) }
-    await assert.rejects(checkRuntime(client, signal), (error) => error === failure)
+    await assert.rejects(checkRuntimeVersion(client, signal), (error) => error === failure)
   })
 })

@@ -28,7 +28,7 @@ export async function fetchRuntimeVersion(
 }
 
 /** The check at start: both services answer, and the runtime is one we know to speak with. */
-export async function checkRuntime(
+export async function checkRuntimeVersion(
   client: Pick<CriClient, 'version' | 'imageFsInfo'>,
   signal: AbortSignal,
 ): Promise<RuntimeVersion> {

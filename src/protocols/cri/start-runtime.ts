@@ -3,7 +3,7 @@ import type { Settings } from '../../model/config/load-configuration.ts'
 import { CriCallError } from './cri-call-error.ts'
 import { CgroupDriver } from './generated/runtime-v1.ts'
 import type { CriClient } from './cri-client.ts'
-import { checkRuntime } from './runtime-version.ts'
+import { checkRuntimeVersion } from './runtime-version.ts'
 import type { RuntimeVersion } from './runtime-version.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
@@ -27,7 +27,7 @@ export async function startRuntime(
   const giveUpAt = clock.monotonic() + runtimeRequestTimeout
   for (let tries = 0; ; tries += 1) {
     try {
-      const version = await checkRuntime(client, signal)
+      const version = await checkRuntimeVersion(client, signal)
       log.info('runtime answers', { endpoint, runtime: version.name, version: version.version })
       return version
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { MetricsFormat } from '../../node/stats/reports/render-metrics.ts'
+import type { MetricsFormat } from '../../base/telemetry/format-metrics.ts'
 
 interface Desired {
   readonly type: string

@@ -5,7 +5,7 @@ import { computeCadvisorMetrics } from '../../node/stats/reports/compute-cadviso
 import type { MachineIdentity } from '../../node/stats/reports/compute-machine-metrics.ts'
 import { computeResourceMetrics } from '../../node/stats/reports/compute-resource-metrics.ts'
 import { computeSummary } from '../../node/stats/reports/compute-summary.ts'
-import type { MetricFamily } from '../../node/stats/reports/metric-family.ts'
+import type { StatsFamily } from '../../node/stats/reports/stats-family.ts'
 import { renderMetrics } from '../../node/stats/reports/render-metrics.ts'
 import type { StatsEngine } from '../../node/stats/stats-engine.ts'
 import type { StatsPart, StatsSnapshot } from '../../node/stats/stats-snapshot.ts'
@@ -22,7 +22,7 @@ export interface StatsRoutesDeps {
   readonly log: Logger
 }
 
-type Compute = (snapshot: StatsSnapshot | undefined) => Iterable<MetricFamily>
+type Compute = (snapshot: StatsSnapshot | undefined) => Iterable<StatsFamily>
 
 interface Page {
   readonly plain: Promise<Buffer>

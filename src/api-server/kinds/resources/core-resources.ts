@@ -20,7 +20,7 @@ import { binding, ephemeralContainers, eviction } from '../rules/pods/pod-subres
 import { endpointsRules } from '../rules/services/endpoints-rules.ts'
 import { serviceRules } from '../rules/services/service-rules.ts'
 import * as volumes from '../rules/volume-rules.ts'
-import { ALL_VERBS, defineResource, pathSegment, status } from './define-resource.ts'
+import { ALL_VERBS, defineResource, pathSegment, statusSubresource } from './define-resource.ts'
 
 /** The group without a name. */
 export const coreResources: readonly Resource[] = [
@@ -64,7 +64,7 @@ export const coreResources: readonly Resource[] = [
     shortNames: ['ns'],
     verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
     nameRule: dnsLabel,
-    subresources: [finalize, status],
+    subresources: [finalize, statusSubresource],
     selectableFields: { 'status.phase': ({ status }) => status?.phase },
     columns: columns.namespaceColumns,
     rules: namespaceRules,
@@ -72,7 +72,7 @@ export const coreResources: readonly Resource[] = [
   defineResource('nodes', {
     kind: 'Node',
     shortNames: ['no'],
-    subresources: [nodeProxy, status],
+    subresources: [nodeProxy, statusSubresource],
     selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable === true) },
     columns: nodeColumns,
     rules: nodeRules,
@@ -82,7 +82,7 @@ export const coreResources: readonly Resource[] = [
     answersDeleted: true,
     shortNames: ['pvc'],
     isNamespaced: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: persistentVolumeClaimColumns,
     rules: volumes.persistentVolumeClaimRules,
   }),
@@ -90,7 +90,7 @@ export const coreResources: readonly Resource[] = [
     kind: 'PersistentVolume',
     answersDeleted: true,
     shortNames: ['pv'],
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: persistentVolumeColumns,
     rules: volumes.persistentVolumeRules,
   }),
@@ -101,7 +101,7 @@ export const coreResources: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [binding, ephemeralContainers, eviction, ...podStreams, resize, status],
+    subresources: [binding, ephemeralContainers, eviction, ...podStreams, resize, statusSubresource],
     selectableFields: podFields,
     columns: podColumns,
     rules: podRules,
@@ -111,7 +111,7 @@ export const coreResources: readonly Resource[] = [
     answersDeleted: true,
     shortNames: ['quota'],
     isNamespaced: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: quotaColumns,
     rules: quotaRules,
   }),
@@ -138,7 +138,7 @@ export const coreResources: readonly Resource[] = [
     isNamespaced: true,
     nameRule: dnsLabel,
     createsOnUpdate: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP, 'spec.type': ({ spec }) => spec?.type },
     columns: serviceColumns,
     rules: serviceRules,

@@ -9,7 +9,7 @@ import { nameAndAge } from '../table-columns.ts'
 export const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /** The status, which only the observers of an object write; the object itself is written by its users. */
-export const status: SubresourcePath = { name: 'status', verbs: ['get', 'patch', 'update'] }
+export const statusSubresource: SubresourcePath = { name: 'status', verbs: ['get', 'patch', 'update'] }
 
 /** A path segment, as events and certificate requests may be called. */
 export const pathSegment: NameRule = (value) =>

@@ -12,7 +12,7 @@ import { leaseRules, priorityClassRules, runtimeClassRules } from '../rules/node
 import { endpointSliceRules } from '../rules/services/endpoint-slice-rules.ts'
 import { storageClassRules } from '../rules/storage-class-rules.ts'
 import * as volumes from '../rules/volume-rules.ts'
-import { defineResource, pathSegment, status } from './define-resource.ts'
+import { defineResource, pathSegment, statusSubresource } from './define-resource.ts'
 
 /** Kinds that nodes, their plugins and the scheduler work with: certificates, leases, endpoints, events, devices, storage. */
 export const nodeResources: readonly Resource[] = [
@@ -20,7 +20,7 @@ export const nodeResources: readonly Resource[] = [
     kind: 'CertificateSigningRequest',
     nameRule: pathSegment,
     shortNames: ['csr'],
-    subresources: [approval, status],
+    subresources: [approval, statusSubresource],
     selectableFields: { 'spec.signerName': ({ spec }) => spec.signerName },
     columns: columns.certificateSigningRequestColumns,
     rules: certificateSigningRequestRules,
@@ -72,7 +72,7 @@ export const nodeResources: readonly Resource[] = [
     answersDeleted: true,
     typeName: 'resource.ResourceClaim',
     isNamespaced: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: resourceClaimColumns,
     rules: devices.resourceClaimRules,
   }),
@@ -118,7 +118,7 @@ export const nodeResources: readonly Resource[] = [
   defineResource('volumeattachments.storage.k8s.io', {
     kind: 'VolumeAttachment',
     answersDeleted: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: columns.volumeAttachmentColumns,
     rules: volumes.volumeAttachmentRules,
   }),

@@ -18,7 +18,7 @@ import { replicaSetRules } from '../rules/workloads/replica-set-rules.ts'
 import { controllerRevisionRules } from '../rules/workloads/revision-rules.ts'
 import { scale } from '../rules/workloads/scale-subresource.ts'
 import { statefulSetRules } from '../rules/workloads/stateful-set-rules.ts'
-import { defineResource, status } from './define-resource.ts'
+import { defineResource, statusSubresource } from './define-resource.ts'
 
 /** Kinds that controllers act on (src/controllers); one without a controller is not served. */
 export const workloadResources: readonly Resource[] = [
@@ -34,7 +34,7 @@ export const workloadResources: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: workloadColumns.daemonSetColumns,
     rules: daemonSetRules,
   }),
@@ -45,7 +45,7 @@ export const workloadResources: readonly Resource[] = [
     isNamespaced: true,
     hasGeneration: true,
     countsAnnotations: true,
-    subresources: [scale, status],
+    subresources: [scale, statusSubresource],
     columns: workloadColumns.deploymentColumns,
     rules: deploymentRules,
   }),
@@ -55,7 +55,7 @@ export const workloadResources: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [scale, status],
+    subresources: [scale, statusSubresource],
     selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
     columns: workloadColumns.replicaSetColumns,
     rules: replicaSetRules,
@@ -66,7 +66,7 @@ export const workloadResources: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [scale, status],
+    subresources: [scale, statusSubresource],
     columns: workloadColumns.statefulSetColumns,
     rules: statefulSetRules,
   }),
@@ -76,7 +76,7 @@ export const workloadResources: readonly Resource[] = [
     shortNames: ['hpa'],
     categories: ['all'],
     isNamespaced: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: autoscalerColumns,
     rules: autoscalerRules,
   }),
@@ -87,7 +87,7 @@ export const workloadResources: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     convert: autoscalerConversion,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: autoscalerColumns,
     rules: autoscalerRules,
   }),
@@ -102,7 +102,7 @@ export const workloadResources: readonly Resource[] = [
     shortNames: ['ing'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: ingressColumns,
     rules: ingressRules,
   }),
@@ -119,7 +119,7 @@ export const workloadResources: readonly Resource[] = [
     shortNames: ['pdb'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: workloadColumns.disruptionBudgetColumns,
     rules: disruptionBudgetRules,
   }),
@@ -129,7 +129,7 @@ export const workloadResources: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     columns: jobColumns.cronJobColumns,
     rules: cronJobRules,
   }),
@@ -138,7 +138,7 @@ export const workloadResources: readonly Resource[] = [
     categories: ['all'],
     isNamespaced: true,
     hasGeneration: true,
-    subresources: [status],
+    subresources: [statusSubresource],
     selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
     columns: jobColumns.jobColumns,
     rules: jobRules,

@@ -1,5 +1,5 @@
 import type { CadvisorSubject } from './cadvisor-subjects.ts'
-import type { MetricFamily } from './metric-family.ts'
+import type { StatsFamily } from './stats-family.ts'
 import type { DiskCounters } from '../sampling/parse-disk-stats.ts'
 
 /** One value of a metric, with labels besides the usual ones. */
@@ -12,7 +12,7 @@ export interface CadvisorValue {
 export interface CadvisorRow {
   readonly name: string
   readonly help: string
-  readonly type: MetricFamily['type']
+  readonly type: StatsFamily['type']
   /** False: it is a setting, which holds whenever it is read. */
   readonly isTimed: boolean
   values(subject: CadvisorSubject, disks: ReadonlyMap<string, DiskCounters>): readonly CadvisorValue[]
@@ -20,12 +20,7 @@ export interface CadvisorRow {
 
 type One = (subject: CadvisorSubject) => number | undefined
 
-export function row(
-  name: string,
-  help: string,
-  type: MetricFamily['type'],
-  values: CadvisorRow['values'],
-): CadvisorRow {
+export function row(name: string, help: string, type: StatsFamily['type'], values: CadvisorRow['values']): CadvisorRow {
   return { name: `container_${name}`, help, type, isTimed: true, values }
 }
 

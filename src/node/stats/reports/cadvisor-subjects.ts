@@ -1,5 +1,5 @@
 import type { FileSystemUsage } from '../../../system/files/file-usage.ts'
-import { formatLabels } from './metric-family.ts'
+import { formatLabels } from './stats-family.ts'
 import type { DiskCounters } from '../sampling/parse-disk-stats.ts'
 import type { InterfaceCounters } from '../sampling/parse-net-dev.ts'
 import type { CgroupUsage, StatsSnapshot } from '../stats-snapshot.ts'

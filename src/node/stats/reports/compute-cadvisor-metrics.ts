@@ -2,8 +2,8 @@ import { CADVISOR_TABLE } from './cadvisor-table.ts'
 import type { CadvisorRow } from './cadvisor-row.ts'
 import { listCadvisorSubjects } from './cadvisor-subjects.ts'
 import type { CadvisorSubject } from './cadvisor-subjects.ts'
-import { formatLabels } from './metric-family.ts'
-import type { MetricFamily, MetricSample } from './metric-family.ts'
+import { formatLabels } from './stats-family.ts'
+import type { StatsFamily, MetricSample } from './stats-family.ts'
 import { computeMachineMetrics } from './compute-machine-metrics.ts'
 import type { MachineIdentity } from './compute-machine-metrics.ts'
 import type { StatsSnapshot } from '../stats-snapshot.ts'
@@ -12,7 +12,7 @@ import type { StatsSnapshot } from '../stats-snapshot.ts'
 export function* computeCadvisorMetrics(
   snapshot: StatsSnapshot | undefined,
   machine: MachineIdentity,
-): Generator<MetricFamily> {
+): Generator<StatsFamily> {
   if (snapshot?.runtimeFamilies !== undefined) {
     yield* snapshot.runtimeFamilies
     return yield* computeMachineMetrics(machine)
@@ -37,7 +37,7 @@ function toFamily(
   row: CadvisorRow,
   subjects: readonly CadvisorSubject[],
   disks: StatsSnapshot['node']['disks'],
-): MetricFamily {
+): StatsFamily {
   const { name, help, type, isTimed } = row
   const samples: MetricSample[] = []
   for (const subject of subjects) {
@@ -50,6 +50,6 @@ function toFamily(
   return { name, help, type, samples }
 }
 
-function single(name: string, help: string, labels: string, value: number): MetricFamily {
+function single(name: string, help: string, labels: string, value: number): StatsFamily {
   return { name, help, type: 'gauge', samples: [{ labels, value }] }
 }

@@ -1,5 +1,5 @@
-import { formatLabels } from './metric-family.ts'
-import type { MetricFamily } from './metric-family.ts'
+import { formatLabels } from './stats-family.ts'
+import type { StatsFamily } from './stats-family.ts'
 
 /** What does not change while the machine runs. */
 export interface MachineIdentity {
@@ -47,9 +47,9 @@ type MachineValue = readonly [labels: Labels, value: number]
 const KIBIBYTE = 1024n
 
 /** The metrics of /metrics/cadvisor about the machine itself. */
-export function* computeMachineMetrics(machine: MachineIdentity): Generator<MetricFamily> {
+export function* computeMachineMetrics(machine: MachineIdentity): Generator<StatsFamily> {
   const { machineId: machine_id, systemUuid: system_uuid, bootId: boot_id } = machine
-  const family = (name: string, help: string, values: readonly MachineValue[]): MetricFamily => ({
+  const family = (name: string, help: string, values: readonly MachineValue[]): StatsFamily => ({
     name: `machine_${name}`,
     help,
     type: 'gauge',
@@ -83,8 +83,8 @@ export function* computeMachineMetrics(machine: MachineIdentity): Generator<Metr
 
 function* numaMetrics(
   nodes: readonly NumaNode[],
-  family: (name: string, help: string, values: readonly MachineValue[]) => MetricFamily,
-): Generator<MetricFamily> {
+  family: (name: string, help: string, values: readonly MachineValue[]) => StatsFamily,
+): Generator<StatsFamily> {
   const each = (values: (node: NumaNode) => readonly MachineValue[]) =>
     nodes.flatMap((node) =>
       values(node).map(([labels, value]): MachineValue => [{ node_id: String(node.id), ...labels }, value]),

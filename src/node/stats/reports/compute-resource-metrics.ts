@@ -1,5 +1,5 @@
-import type { MetricFamily, MetricSample } from './metric-family.ts'
-import { formatLabels } from './metric-family.ts'
+import type { StatsFamily, MetricSample } from './stats-family.ts'
+import { formatLabels } from './stats-family.ts'
 import type { CgroupUsage, StatsSnapshot } from '../stats-snapshot.ts'
 
 const NANOS = 1e9
@@ -22,9 +22,9 @@ const swapLimit: Measure = ({ sample }) => sample.swap?.limitBytes
 export function computeResourceMetrics(
   snapshot: StatsSnapshot | undefined,
   { showHidden = false }: { /** Also what is on its way out. */ readonly showHidden?: boolean } = {},
-): readonly MetricFamily[] {
+): readonly StatsFamily[] {
   const value = snapshot === undefined ? 1 : 0
-  const failure = (name: string, help: string): MetricFamily => ({
+  const failure = (name: string, help: string): StatsFamily => ({
     name,
     help,
     type: 'gauge',
@@ -40,13 +40,13 @@ export function computeResourceMetrics(
   return [...containerMetrics(snapshot), ...nodeMetrics(snapshot), ...podMetrics(snapshot), ...errors]
 }
 
-function containerMetrics({ pods }: StatsSnapshot): readonly MetricFamily[] {
+function containerMetrics({ pods }: StatsSnapshot): readonly StatsFamily[] {
   const subjects = pods.flatMap(({ name: pod, namespace, containers }) =>
     containers.flatMap(({ name: container, cgroup, startedAt }): Subject[] =>
       cgroup === undefined ? [] : [{ labels: formatLabels({ container, pod, namespace }), cgroup, startedAt }],
     ),
   )
-  const of = (name: string, help: string, measure: Measure, type: MetricFamily['type'] = 'gauge') =>
+  const of = (name: string, help: string, measure: Measure, type: StatsFamily['type'] = 'gauge') =>
     toFamily({ name: `container_${name}`, help, type }, subjects, measure)
   return [
     of('cpu_usage_seconds_total', '[STABLE] Cpu time that the container used, in core seconds', cpuSeconds, 'counter'),
@@ -64,7 +64,7 @@ function containerMetrics({ pods }: StatsSnapshot): readonly MetricFamily[] {
   ]
 }
 
-function nodeMetrics({ node, time }: StatsSnapshot): readonly MetricFamily[] {
+function nodeMetrics({ node, time }: StatsSnapshot): readonly StatsFamily[] {
   const subjects: readonly Subject[] = [{ labels: '', cgroup: node.root, startedAt: 0 }]
   const cpu = '[STABLE] Cpu time that the node used, in core seconds'
   return [
@@ -83,11 +83,11 @@ function nodeMetrics({ node, time }: StatsSnapshot): readonly MetricFamily[] {
   ]
 }
 
-function podMetrics({ pods }: StatsSnapshot): readonly MetricFamily[] {
+function podMetrics({ pods }: StatsSnapshot): readonly StatsFamily[] {
   const subjects = pods.flatMap(({ name: pod, namespace, cgroup }): Subject[] =>
     cgroup === undefined ? [] : [{ labels: formatLabels({ pod, namespace }), cgroup, startedAt: 0 }],
   )
-  const of = (name: string, help: string, measure: Measure, type: MetricFamily['type'] = 'gauge') =>
+  const of = (name: string, help: string, measure: Measure, type: StatsFamily['type'] = 'gauge') =>
     toFamily({ name: `pod_${name}`, help, type }, subjects, measure)
   return [
     of('cpu_usage_seconds_total', '[STABLE] Cpu time that the pod used, in core seconds', cpuSeconds, 'counter'),
@@ -96,7 +96,7 @@ function podMetrics({ pods }: StatsSnapshot): readonly MetricFamily[] {
   ]
 }
 
-function toFamily(head: Omit<MetricFamily, 'samples'>, subjects: readonly Subject[], measure: Measure): MetricFamily {
+function toFamily(head: Omit<StatsFamily, 'samples'>, subjects: readonly Subject[], measure: Measure): StatsFamily {
   const samples = subjects.flatMap(({ labels, cgroup }): MetricSample[] => {
     const value = measure(cgroup)
     return value === undefined ? [] : [{ labels, value, time: cgroup.time }]

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parseExposition } from '../../../../test/fixtures/parse-exposition.ts'
-import { formatLabels } from './metric-family.ts'
-import type { MetricFamily } from './metric-family.ts'
+import { formatLabels } from './stats-family.ts'
+import type { StatsFamily } from './stats-family.ts'
 import { renderMetrics } from './render-metrics.ts'
 
 const time = Date.UTC(2026, 0, 1, 0, 0, 0, 250)
-const families: readonly MetricFamily[] = [
+const families: readonly StatsFamily[] = [
   { name: 'a_total', help: 'Of a', type: 'counter', samples: [{ labels: 'x="1"', value: 1.5, time }] },
   { name: 'b_count', help: 'back\\slash\nand "quotes"', type: 'counter', samples: [{ labels: '', value: 2 }] },
   { name: 'c', help: 'Of c', type: 'gauge', samples: [] },

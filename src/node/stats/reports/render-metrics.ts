@@ -1,14 +1,12 @@
 import { nextTurn } from '../../../base/async/next-turn.ts'
-import type { MetricFamily, MetricSample } from './metric-family.ts'
-
-/** The forms in which scrapers take metrics. */
-export type MetricsFormat = 'text' | 'openMetrics'
+import type { MetricsFormat } from '../../../base/telemetry/format-metrics.ts'
+import type { StatsFamily, MetricSample } from './stats-family.ts'
 
 // So many lines are written in about a millisecond.
 const LINES_AT_A_TIME = 500
 
 /** Writes metrics; large ones in pieces, so that other work runs in between. */
-export async function renderMetrics(families: Iterable<MetricFamily>, format: MetricsFormat): Promise<string> {
+export async function renderMetrics(families: Iterable<StatsFamily>, format: MetricsFormat): Promise<string> {
   const pieces: string[] = []
   let lines = 0
   for (const family of families) {
@@ -23,13 +21,13 @@ export async function renderMetrics(families: Iterable<MetricFamily>, format: Me
   return pieces.join('')
 }
 
-function renderFamily({ name, help, type, samples }: MetricFamily): string {
+function renderFamily({ name, help, type, samples }: StatsFamily): string {
   const head = `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
   return head + samples.map((sample) => line(name, sample, timeInMilliseconds)).join('')
 }
 
 /** There, names of counters have no _total, and their samples have it. What cannot be expressed so gets an unknown type. */
-function renderOpenFamily({ name, help, type, samples }: MetricFamily): string {
+function renderOpenFamily({ name, help, type, samples }: StatsFamily): string {
   const isTotal = type === 'counter' && name.endsWith('_total')
   const family = isTotal ? name.slice(0, -'_total'.length) : name
   const kind = type === 'counter' && !isTotal ? 'unknown' : type

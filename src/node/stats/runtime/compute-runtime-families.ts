@@ -1,6 +1,6 @@
 import type { CriResponse } from '../../../protocols/cri/cri-methods.ts'
-import { formatLabels } from '../reports/metric-family.ts'
-import type { MetricFamily, MetricSample } from '../reports/metric-family.ts'
+import { formatLabels } from '../reports/stats-family.ts'
+import type { StatsFamily, MetricSample } from '../reports/stats-family.ts'
 
 type Descriptor = CriResponse<'listMetricDescriptors'>['descriptors'][number]
 type PodMetrics = CriResponse<'listPodSandboxMetrics'>['podMetrics'][number]
@@ -12,7 +12,7 @@ const NANOS_PER_MS = 1_000_000n
 export function computeRuntimeFamilies(
   descriptors: readonly Descriptor[],
   pods: readonly PodMetrics[],
-): readonly MetricFamily[] {
+): readonly StatsFamily[] {
   const metrics = Map.groupBy(
     pods.flatMap((pod) => [...pod.metrics, ...pod.containerMetrics.flatMap((container) => container.metrics)]),
     ({ name }) => name,

@@ -3,7 +3,7 @@ import type { Logger } from '../../../base/telemetry/logger.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import { isTooLarge } from '../../../protocols/cri/list-by-pod.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
-import type { MetricFamily } from '../reports/metric-family.ts'
+import type { StatsFamily } from '../reports/stats-family.ts'
 import type { PodUsage } from '../stats-snapshot.ts'
 import { collectRuntimePods } from './collect-runtime-pods.ts'
 import type { RuntimeObservation } from './collect-runtime-pods.ts'
@@ -40,7 +40,7 @@ export class RuntimeStats {
   }
 
   /** Its own metrics of pods; none from a runtime that has none. */
-  async families(signal: AbortSignal): Promise<readonly MetricFamily[]> {
+  async families(signal: AbortSignal): Promise<readonly StatsFamily[]> {
     const { calls } = this.#deps
     const found = await this.#unlessMissing('metrics of pods, /metrics/cadvisor shows the machine alone', async () => {
       this.#descriptors ??= (await calls.listMetricDescriptors({}, signal)).descriptors

@@ -12,7 +12,7 @@ import type { DriverUsage, MountedVolume, VolumeDriver } from '../mounted-volume
 import type { VolumeProjects } from './volume-projects.ts'
 
 /** What a volume took when it was last measured. Of one that shares its file system only what is used is its own. */
-export interface MeasuredVolume extends Partial<FileSystemUsage> {
+export interface VolumeMeasurement extends Partial<FileSystemUsage> {
   readonly volume: MountedVolume
   /** When that was, in milliseconds since the epoch. */
   readonly time: number
@@ -44,7 +44,7 @@ interface Entry {
   stop: (() => void) | undefined
   /** Resolves when the measurement that is under way has ended. */
   underWay: Promise<void> | undefined
-  last: Omit<MeasuredVolume, 'volume'> | undefined
+  last: Omit<VolumeMeasurement, 'volume'> | undefined
   failing: boolean
 }
 
@@ -66,7 +66,7 @@ export class VolumeMeter {
   }
 
   /** For each volume that is there and was ever measured. */
-  usages(): readonly MeasuredVolume[] {
+  usages(): readonly VolumeMeasurement[] {
     return this.#deps.mounted().flatMap((volume) => {
       const last = this.#entries.get(keyOf(volume))?.last
       return last === undefined ? [] : [{ volume, ...last }]
@@ -160,7 +160,10 @@ export class VolumeMeter {
     return now + periodMs * (1 + random())
   }
 
-  async #ask(volume: MountedVolume, signal: AbortSignal): Promise<Omit<MeasuredVolume, 'volume' | 'time'> | undefined> {
+  async #ask(
+    volume: MountedVolume,
+    signal: AbortSignal,
+  ): Promise<Omit<VolumeMeasurement, 'volume' | 'time'> | undefined> {
     const { files, projects, metrics, clock } = this.#deps
     const { path, measure, driver } = volume
     const began = clock.monotonic()
@@ -176,7 +179,10 @@ export class VolumeMeter {
     }
   }
 
-  #toUsage(driver: VolumeDriver, said: DriverUsage | undefined): Omit<MeasuredVolume, 'volume' | 'time'> | undefined {
+  #toUsage(
+    driver: VolumeDriver,
+    said: DriverUsage | undefined,
+  ): Omit<VolumeMeasurement, 'volume' | 'time'> | undefined {
     if (said === undefined) return undefined
     const { condition, ...usage } = said
     if (condition === undefined || this.#deps.reportsHealth !== true) return usage

@@ -1,5 +1,5 @@
 /** One metric and its values, as a scraper gets it. */
-export interface MetricFamily {
+export interface StatsFamily {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge'

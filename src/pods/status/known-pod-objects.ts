@@ -11,7 +11,7 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
  * The newest that is known of the objects which the API has of our pods: from the watch, and from answers, which are often ahead of it. A
  * static pod has its mirror there.
  */
-export class ApiPods {
+export class KnownPodObjects {
   readonly #newest = new Map<PodUid, Pod>()
   readonly #mirrors = new Map<string, PodUid>()
   #seen: ReadonlySet<Pod> = new Set()
