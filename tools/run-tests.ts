@@ -66,6 +66,7 @@ const groups: readonly TestGroup[] = [
       'test/faults/quick-faults.test.ts',
       'test/e2e/cluster/read-only-root.test.ts',
       'test/e2e/kubelet/killed-at-each-step.test.ts',
+      'test/e2e/package/artefacts.test.ts',
       'test/e2e/cluster/commands.test.ts',
       'test/e2e/cluster/resilience.test.ts',
       'test/e2e/standalone/workloads.test.ts',

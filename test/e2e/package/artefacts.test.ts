@@ -55,6 +55,8 @@ describe('each artefact alone, on a machine without Node and npm', () => {
     const input = { executable, architecture: machineArchitecture, version: VERSION, epoch: EPOCH, ...parts }
     const options = { work: join(folder, 'debian'), folder, epoch: EPOCH, compression: 'none' } as const
     debs = debianPackages(input).map((each) => buildDebianPackage(each, options))
+    // Temporary files of tests may be in memory, and these are large.
+    rmSync(options.work, { recursive: true })
     const installed = await machine.dpkg('-i', ...debs)
     assert.equal(installed.exitCode, 0, installed.stderr)
     await machine.runNode('deckhand')
@@ -79,6 +81,7 @@ describe('each artefact alone, on a machine without Node and npm', () => {
     const command = '/project/node_modules/deckhand/bin/deckhand'
     await machine.runNode(command)
     await machine.endNode(command)
+    rmSync(modules, { recursive: true })
   })
 
   test('the container image does, in a privileged container', async () => {
@@ -90,7 +93,9 @@ describe('each artefact alone, on a machine without Node and npm', () => {
       base,
       compression: 'none',
     } as const
-    await buildContainerImage({ ...common, debianPackage: debs[0] ?? '', work: join(folder, 'image'), output })
+    const work = join(folder, 'image')
+    await buildContainerImage({ ...common, debianPackage: debs[0] ?? '', work, output })
+    for (const path of [work, base, ...debs]) rmSync(path, { recursive: true })
     const version = await runNodeInContainer(node, output, `deckhand.local/deckhand:${VERSION}`)
     assert.match(version, /^deckhand \d/)
   })
