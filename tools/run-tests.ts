@@ -79,6 +79,7 @@ const groups: readonly TestGroup[] = [
       'test/e2e/kubelet/volumes.test.ts',
       'test/e2e/kubelet/registry.test.ts',
       'test/e2e/standalone/kubectl-streams.test.ts',
+      'test/e2e/standalone/page.test.ts',
       'test/e2e/kubelet/stuck-volumes.test.ts',
       'test/e2e/kubelet/volume-paths.test.ts',
       'test/e2e/kubelet/agent-process.test.ts',

@@ -105,6 +105,8 @@ ${STATE}
   --kubeconfig FILE       serve the page here, until Ctrl-C, for a node of the cluster of this file,
                           with the rights of the file; any kubelet will do
   --node NAME             which node of that cluster; may be left out where there is only one
+  --kubelet ADDRESS       ask a kubelet itself, at its own port (https://HOST:10250), in place of the server of
+                          the file: pods, usage, logs, terminals and ports, but no events and no changes
   --page-port N           on which port of loopback; one that is free if it is left out`,
   },
   logs: {

@@ -6,7 +6,9 @@ import type { Node } from '../model/generated/core-v1.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import { readList } from '../protocols/kube-api/list-watch/read-list.ts'
 import { issueLinkToken } from '../page/server/link-tokens.ts'
-import { createProxiedAgent } from '../page/server/proxied-agent.ts'
+import type { NodeAgent } from '../page/server/page-agent.ts'
+import type { ApiConnection } from '../page/server/page-site.ts'
+import { createDirectAgent, createProxiedAgent } from '../page/server/proxied-agent.ts'
 import { runPageServer } from '../page/server/run-page-server.ts'
 import { openConnection } from './node/api/open-client.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
@@ -16,6 +18,8 @@ export interface NodePageOptions {
   readonly kubeconfig: string
   /** Undefined: the only one there is. */
   readonly node: string | undefined
+  /** The port of a kubelet that is asked itself, in place of the server of the file. */
+  readonly kubelet: URL | undefined
   /** 0 takes any that is free. */
   readonly port: number
 }
@@ -33,15 +37,16 @@ const MOST_NAMED = 10
 /** Serves the page for a node of a cluster until the signal aborts, with the rights of a kubeconfig file and with any kubelet. */
 export async function runNodePage(
   deps: NodePageDeps,
-  { kubeconfig, node, port }: NodePageOptions,
+  { kubeconfig, node, kubelet, port }: NodePageOptions,
   signal: AbortSignal,
 ): Promise<void> {
   await using tasks = new TaskGroup(signal)
-  const connection = await openConnection(deps.random, kubeconfig, tasks).catch((error: unknown) => {
+  const opened = await openConnection(deps.random, kubeconfig, tasks, kubelet).catch((error: unknown) => {
     throw new NodeError(errorMessage(error), exitCodes.wrongArguments, { cause: error })
   })
-  const { client } = connection
-  const nodeName = await chooseNode(client, node, signal)
+  const { nodeName, connection, agent, userName } = await (kubelet === undefined
+    ? openNode(opened, node, signal)
+    : openKubelet(deps, { opened, kubelet }, signal))
   const key = randomBytes(KEY_BYTES).toString('base64url')
   await runPageServer(
     {
@@ -49,9 +54,10 @@ export async function runNodePage(
       port,
       key,
       nodeName,
-      isOneOfMany: true,
-      userName: await readUserName(client, signal),
-      agent: createProxiedAgent(client, nodeName),
+      isOneOfMany: kubelet === undefined,
+      isKubelet: kubelet !== undefined,
+      userName,
+      agent,
       connect: () => Promise.resolve(connection),
       onListening(bound) {
         deps.say(`http://127.0.0.1:${bound}/sign-in?token=${issueLinkToken(key, 'admin', deps.clock.now())}`)
@@ -64,6 +70,40 @@ export async function runNodePage(
     const message = `Cannot serve the page: port ${port} is taken, choose another with --page-port`
     throw new NodeError(message, exitCodes.unfitMachine, { cause: error })
   })
+}
+
+interface Answering {
+  readonly nodeName: string
+  readonly connection: ApiConnection
+  readonly agent: NodeAgent
+  readonly userName: string
+}
+
+/** A node of a cluster: all comes over its API. */
+async function openNode(opened: ApiConnection, wanted: string | undefined, signal: AbortSignal): Promise<Answering> {
+  const { client } = opened
+  const nodeName = await chooseNode(client, wanted, signal)
+  const agent = createProxiedAgent(client, nodeName)
+  return { nodeName, connection: opened, agent, userName: await readUserName(client, signal) }
+}
+
+/** A kubelet alone: what its port has stands in for the API. */
+async function openKubelet(
+  { clock }: Pick<NodePageDeps, 'clock'>,
+  { opened, kubelet }: { readonly opened: ApiConnection; readonly kubelet: URL },
+  signal: AbortSignal,
+): Promise<Answering> {
+  const { KubeletApi } = await import('../page/server/kubelet/kubelet-api.ts')
+  const summary = await opened.client
+    .send<{ readonly node?: { readonly nodeName?: string } }>({ method: 'GET', path: '/stats/summary' }, signal)
+    .catch((error: unknown) => {
+      signal.throwIfAborted()
+      const message = `Cannot ask the kubelet at ${kubelet.host}: ${errorMessage(error)}`
+      throw new NodeError(message, exitCodes.failed, { cause: error })
+    })
+  const nodeName = summary.node?.nodeName ?? kubelet.hostname
+  const connection = new KubeletApi({ ...opened, nodeName, clock })
+  return { nodeName, connection, agent: createDirectAgent(opened.client), userName: '' }
 }
 
 /** The node that is asked for, if it is there; the only one without a word. */

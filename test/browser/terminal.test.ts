@@ -125,7 +125,7 @@ describe('the terminal', { timeout: 120_000 }, () => {
     assert.equal(program.path, '/exec/default/web/main?input=1&output=1&tty=1&command=%2Fbin%2Fsh')
     // Nothing of the session goes further than the page's own server.
     assert.equal(program.headers.cookie, undefined)
-    assert.equal(program.headers['sec-websocket-protocol'], 'v5.channel.k8s.io')
+    assert.equal(program.headers['sec-websocket-protocol'], 'v5.channel.k8s.io, v4.channel.k8s.io')
     await program.until((_, size) => size !== undefined)
     await tab.getByText('connected; Ctrl+Shift+↑').waitFor()
     const rows = tab.locator('.xterm-rows')

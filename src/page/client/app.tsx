@@ -66,11 +66,19 @@ function Shell({ session }: { readonly session: SessionView }) {
           Sign out
         </button>
       </header>
+      {session.isKubelet && (
+        <p class="missing">
+          This page asks a kubelet alone, at its own port: there are no events, no claims and volumes, and nothing can
+          be changed.
+        </p>
+      )}
       <Problems state={state} />
       <main id="main" tabIndex={-1}>
         {place.screen === 'node' && <NodeScreen state={state} session={session} />}
-        {place.screen === 'storage' && <StorageScreen state={state} />}
-        {place.screen === 'pod' && <PodScreen key={`${place.namespace}/${place.name}`} state={state} {...place} />}
+        {place.screen === 'storage' && <StorageScreen state={state} session={session} />}
+        {place.screen === 'pod' && (
+          <PodScreen key={`${place.namespace}/${place.name}`} state={state} session={session} {...place} />
+        )}
         {place.screen === 'unknown' && <Notice title="There is no such page" text={location.pathname} />}
       </main>
       <footer class="foot">

@@ -1,4 +1,5 @@
 import type { ClaimRow, DiskRow, ImageRow, StorageView, VolumeRow } from '../messages/compute-storage-view.ts'
+import type { SessionView } from '../messages/page-message.ts'
 import { formatAge, formatBytes, formatMoment, toVisible } from './format.ts'
 import { useAnswer, useNow } from './hooks.ts'
 import { Link } from './link.tsx'
@@ -9,11 +10,12 @@ import { describeUse } from './pod/volumes-table.tsx'
 const MINUTE_MS = 60_000
 
 /** Images, claims and volumes: what takes room, who uses it, and what could be freed. */
-export function StorageScreen({ state }: { readonly state: LiveState }) {
+export function StorageScreen({ state, session }: { readonly state: LiveState; readonly session: SessionView }) {
   const now = useNow()
   const pods = [...(state.pods?.keys() ?? [])].join()
   const minute = Math.floor((state.samples.at(-1)?.at ?? 0) / MINUTE_MS)
   const { value, error } = useAnswer<StorageView>('/agent/storage', `${pods} ${minute} ${state.opens}`)
+  const hasImages = !session.isKubelet || (value?.images.length ?? 0) > 0
   return (
     <>
       <h1>Images and storage</h1>
@@ -22,17 +24,27 @@ export function StorageScreen({ state }: { readonly state: LiveState }) {
       {value !== undefined && (
         <>
           {value.problems.length > 0 && <p class="bad-note">Not everything can be read. {value.problems.join('; ')}</p>}
-          <Disks view={value} />
-          <Images view={value} now={now} />
-          <Claims claims={value.claims} />
-          <Volumes volumes={value.volumes} />
+          <Disks view={value} hasImages={hasImages} />
+          {hasImages ? (
+            <Images view={value} now={now} />
+          ) : (
+            <p class="empty">This kubelet does not say which images it has.</p>
+          )}
+          {!session.isKubelet && <Claims claims={value.claims} />}
+          {!session.isKubelet && <Volumes volumes={value.volumes} />}
         </>
       )}
     </>
   )
 }
 
-function Disks({ view: { disks, imageBytes, reclaimableBytes } }: { readonly view: StorageView }) {
+function Disks({
+  view: { disks, imageBytes, reclaimableBytes },
+  hasImages,
+}: {
+  readonly view: StorageView
+  readonly hasImages: boolean
+}) {
   return (
     <section aria-labelledby="disks-title">
       <h2 id="disks-title">Room</h2>
@@ -46,16 +58,20 @@ function Disks({ view: { disks, imageBytes, reclaimableBytes } }: { readonly vie
             </dd>
           </div>
         ))}
-        <div>
-          <dt>Images take</dt>
-          <dd>{formatBytes(imageBytes)}</dd>
-        </div>
-        <div>
-          <dt title="Layers that images share count for each of them, so it may be less.">
-            Reclaimable: unused images
-          </dt>
-          <dd>at most {formatBytes(reclaimableBytes)}</dd>
-        </div>
+        {hasImages && (
+          <>
+            <div>
+              <dt>Images take</dt>
+              <dd>{formatBytes(imageBytes)}</dd>
+            </div>
+            <div>
+              <dt title="Layers that images share count for each of them, so it may be less.">
+                Reclaimable: unused images
+              </dt>
+              <dd>at most {formatBytes(reclaimableBytes)}</dd>
+            </div>
+          </>
+        )}
       </dl>
     </section>
   )

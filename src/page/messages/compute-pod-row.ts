@@ -27,7 +27,8 @@ export function computePodRow(pod: Pod): PodRow {
     containers: names.size,
     isReady,
     restarts: all.reduce((sum, { restartCount }) => sum + restartCount, 0),
-    created: metadata.creationTimestamp ?? '',
+    // A static pod that only its kubelet knows was never created in an API.
+    created: metadata.creationTimestamp ?? status.startTime ?? '',
     address: status.podIP ?? '',
     note: computeNote(pod),
   }

@@ -137,6 +137,17 @@ export interface AccessQuestion {
   readonly name: string
 }
 
+/** A port of a pod that is forwarded to a port of the machine which serves the page. */
+export interface ForwardView {
+  readonly namespace: string
+  readonly pod: string
+  readonly port: number
+  /** With its port. */
+  readonly address: string
+  /** Why the last connection failed. */
+  readonly problem?: string | undefined
+}
+
 /** Who looks at the page. */
 export interface SessionView {
   readonly user: string
@@ -145,4 +156,6 @@ export interface SessionView {
   readonly version: string
   /** Whether images can be pulled from here, by those who may. */
   readonly canPull: boolean
+  /** Whether a kubelet answers for itself, without an API: there are no events, and nothing can be changed. */
+  readonly isKubelet: boolean
 }

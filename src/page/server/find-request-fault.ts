@@ -17,5 +17,5 @@ export function findRequestFault(method: string, path: string, headers: Incoming
 }
 
 function isData(path: string): boolean {
-  return /^\/(?:apis?|access|agent|live|session)(?:\/|$)/.test(path)
+  return /^\/(?:apis?|access|agent|forwards|live|session)(?:\/|$)/.test(path)
 }

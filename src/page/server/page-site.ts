@@ -11,6 +11,7 @@ import type { StorageView } from '../messages/compute-storage-view.ts'
 import type { SessionView } from '../messages/page-message.ts'
 import { AccessReviews } from './access-reviews.ts'
 import { findRequestFault } from './find-request-fault.ts'
+import type { PortForwards } from './forwards/port-forwards.ts'
 import { LinkTokens } from './link-tokens.ts'
 import type { PageIdentity } from './link-tokens.ts'
 import { LiveFeed } from './live-feed.ts'
@@ -19,7 +20,7 @@ import type { NodeAgent } from './page-agent.ts'
 import { loadPageAssets, sendAsset } from './page-assets.ts'
 import type { PageAssets } from './page-assets.ts'
 import { DATA_HEADERS } from './page-headers.ts'
-import { parseAccessQuestions, parsePullRequest } from './parse-page-request.ts'
+import { parseAccessQuestions, parseForwardRequest, parsePullRequest } from './parse-page-request.ts'
 import { passApiRequest } from './pass-api-request.ts'
 import { readRequestBody } from './read-request-body.ts'
 import { readStorage } from './read-storage.ts'
@@ -38,6 +39,8 @@ export interface PageSiteDeps {
   readonly nodeName: string
   /** Whether it is a node of a cluster: pods of others are left out. */
   readonly isOneOfMany: boolean
+  /** Whether a kubelet answers for itself, without an API. */
+  readonly isKubelet?: boolean
   /** Of the user; undefined: that of the identity. */
   readonly userName?: string
   /** Of Deckhand. */
@@ -50,9 +53,11 @@ export interface PageSiteDeps {
   readonly log: Logger
 }
 
-interface ApiConnection {
+export interface ApiConnection {
   readonly client: KubeClient
   readonly transport: UpgradeTransport
+  /** Where the other side has what the API has at a target about streams of a pod; undefined: in the same place. */
+  readonly toTarget?: (target: string) => string
 }
 
 interface UserParts extends ApiConnection {
@@ -79,6 +84,7 @@ export class PageSite {
   readonly #sessions: Sessions
   readonly #users = new Map<PageIdentity, Promise<UserParts>>()
   #assets: Promise<PageAssets> | undefined
+  #forwards: Promise<PortForwards> | undefined
 
   /** All of it ends when `stop` aborts. */
   constructor(deps: PageSiteDeps, stop: AbortSignal) {
@@ -117,9 +123,10 @@ export class PageSite {
       if (fault !== undefined) return refuse(403, `${fault}\n`)
       const session = this.#sessions.find(this.#cookieOf(request), findProtocolKey(request))
       if (session === undefined) return refuse(401, `You are not signed in. ${NEW_LINK}`)
-      const { transport } = await this.#partsOf(session.identity)
+      const { transport, toTarget = toSameTarget } = await this.#partsOf(session.identity)
       const until = AbortSignal.any([this.#stop, session.ended])
-      await serveTerminal(transport, { request, socket, head }, this.#deps.clock, until)
+      const terminal = { request, socket, head, target: toTarget(url) }
+      await serveTerminal(transport, terminal, this.#deps.clock, until)
     } catch (error) {
       if (!this.#stop.aborted) this.#deps.log.warn('a terminal of the page failed', { error })
       // After the first byte of the other protocol there is no way to say it.
@@ -142,6 +149,7 @@ export class PageSite {
     const session = this.#sessionOf(request)
     if (session === undefined) return sendPlain(response, 401, `You are not signed in. ${NEW_LINK}`)
     if (/^\/apis?\//.test(path)) return await this.#passToApi(exchange, session)
+    if (path === '/forwards') return await this.#answerForwards(exchange, session)
     if (method === 'POST') return await this.#answerPost(exchange, session)
     if (!isRead) return sendPlain(response, 405, 'expected GET\n')
     await this.#answerUser(exchange, session)
@@ -174,6 +182,37 @@ export class PageSite {
     const [isAllowed] = await access.may([right], signal)
     if (isAllowed !== true) return sendPlain(response, 403, 'This user may not create nodes/proxy\n')
     await pullImage(agent.pullImage(image, signal), response)
+  }
+
+  /** Those of this session alone. */
+  async #answerForwards({ request, response, signal }: Exchange, session: Session): Promise<void> {
+    const forwards = await this.#loadForwards()
+    if (request.method === 'GET') return sendJson(response, 200, forwards.list(session.ended))
+    const wanted = parseForwardRequest((await readRequestBody(request))?.toString('utf8') ?? '')
+    if (wanted === undefined) return sendPlain(response, 400, 'expected a port of a pod\n')
+    if (request.method === 'DELETE') {
+      forwards.close(wanted, session.ended)
+      return sendJson(response, 200, {})
+    }
+    if (request.method !== 'POST') return sendPlain(response, 405, 'expected GET, POST or DELETE\n')
+    const { access, transport, toTarget = toSameTarget } = await this.#partsOf(session.identity)
+    const { namespace, pod: name } = wanted
+    const right = { verb: 'create', group: '', resource: 'pods', subresource: 'portforward', namespace, name }
+    // The API refuses each connection by itself; so nothing listens in vain.
+    const [isAllowed] = await access.may([right], signal)
+    if (isAllowed !== true) return sendPlain(response, 403, 'This user may not create pods/portforward\n')
+    const view = await forwards.open(wanted, { transport, toTarget, ended: session.ended })
+    if (view === undefined) return sendPlain(response, 429, 'too many ports are forwarded: stop one of them\n')
+    sendJson(response, 200, view)
+  }
+
+  /** With the first question about it: most pages forward nothing. */
+  #loadForwards(): Promise<PortForwards> {
+    const load = async () => {
+      const { PortForwards: Loaded } = await import('./forwards/port-forwards.ts')
+      return new Loaded(this.#deps, this.#stop)
+    }
+    return (this.#forwards ??= load())
   }
 
   async #answerUser({ request, response, url, signal }: Exchange, session: Session): Promise<void> {
@@ -214,7 +253,7 @@ export class PageSite {
   }
 
   /** The token is worth a cookie once, and is in no address after that. */
-  #signIn({ response, url }: Exchange): void {
+  #signIn({ request, response, url }: Exchange): void {
     const identity = this.#tokens.redeem(url.searchParams.get('token') ?? '', this.#deps.clock.now())
     if (identity === undefined)
       return sendPlain(response, 403, `This link was used already, or is too old. ${NEW_LINK}`)
@@ -222,7 +261,7 @@ export class PageSite {
     response.writeHead(303, {
       ...DATA_HEADERS,
       location: '/',
-      'set-cookie': `${this.#cookieName}=${cookie}; Path=/; HttpOnly; SameSite=Strict`,
+      'set-cookie': `${toCookieName(request.headers.host)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`,
     })
     response.end()
   }
@@ -242,10 +281,11 @@ export class PageSite {
       return sendJson(response, 200, {})
     }
     if (request.method !== 'GET') return sendPlain(response, 405, 'expected GET, POST or DELETE\n')
-    const { nodeName, version, userName, agent } = this.#deps
+    const { nodeName, version, userName, agent, isKubelet = false } = this.#deps
     const isReader = session.identity === 'reader'
     const user = userName ?? (isReader ? 'reader' : 'administrator')
-    const view: SessionView = { user, isReader, nodeName, version, canPull: agent.pullImage !== undefined }
+    const canPull = agent.pullImage !== undefined
+    const view: SessionView = { user, isReader, nodeName, version, canPull, isKubelet }
     sendJson(response, 200, view)
   }
 
@@ -254,13 +294,8 @@ export class PageSite {
     return this.#sessions.find(this.#cookieOf(request), typeof key === 'string' ? key : undefined)
   }
 
-  // To browsers the ports of a host have the same cookies: each node of a machine has a name of its own.
-  get #cookieName(): string {
-    return `deckhand-${this.#deps.nodeName.replaceAll(/[^\w-]/g, '-')}`
-  }
-
-  #cookieOf({ headers: { cookie = '' } }: IncomingMessage): string | undefined {
-    const prefix = `${this.#cookieName}=`
+  #cookieOf({ headers: { cookie = '', host } }: IncomingMessage): string | undefined {
+    const prefix = `${toCookieName(host)}=`
     const found = cookie.split(/;\s*/).find((each) => each.startsWith(prefix))
     return found?.slice(prefix.length)
   }
@@ -279,6 +314,15 @@ export class PageSite {
     parts.catch(() => this.#users.delete(identity))
     return parts
   }
+}
+
+/** To browsers the ports of a host have the same cookies: each page of a machine has a name of its own, also behind a tunnel. */
+function toCookieName(host = ''): string {
+  return `deckhand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`
+}
+
+function toSameTarget(target: string): string {
+  return target
 }
 
 /** The status is sent at once, since the work may take minutes; the body says how it ended. */

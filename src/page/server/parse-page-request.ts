@@ -1,4 +1,6 @@
+import { isRecord } from '../../base/document/is-record.ts'
 import type { AccessQuestion } from '../messages/page-message.ts'
+import type { WantedForward } from './forwards/port-forwards.ts'
 
 const MOST_QUESTIONS = 40
 const LONGEST = 253
@@ -18,6 +20,19 @@ export function parsePullRequest(text: string): string | undefined {
   const image = parsed?.image
   // The command that pulls it checks the rest of the name; this is so that it is none of its options.
   return typeof image === 'string' && /^[\w[][^\s]*$/.test(image) ? image : undefined
+}
+
+const NAME = /^[a-z\d][a-z\d.-]*$/
+const MOST_PORT = 65_535
+
+/** The port of a pod that is to be forwarded; undefined for anything else. */
+export function parseForwardRequest(text: string): WantedForward | undefined {
+  const parsed = parseJson(text)
+  if (!isRecord(parsed)) return undefined
+  const { namespace, pod, port } = parsed
+  if (typeof namespace !== 'string' || typeof pod !== 'string' || typeof port !== 'number') return undefined
+  const isNamed = [namespace, pod].every((name) => name.length <= LONGEST && NAME.test(name))
+  return isNamed && Number.isInteger(port) && port >= 1 && port <= MOST_PORT ? { namespace, pod, port } : undefined
 }
 
 function toQuestion(value: unknown): AccessQuestion | undefined {

@@ -11,7 +11,13 @@ export interface PageUpgrade {
   readonly head: Buffer
 }
 
-const PROTOCOL = 'v5.channel.k8s.io'
+interface Terminal extends PageUpgrade {
+  /** Where the command is served. */
+  readonly target: string
+}
+
+// The older one is what runtimes speak that a kubelet passes us on to; it differs in nothing that a terminal needs.
+const PROTOCOLS = 'v5.channel.k8s.io, v4.channel.k8s.io'
 const KEY_PREFIX = 'deckhand-key.'
 // As the API does.
 const IDLE_MS = 4 * 3_600_000
@@ -25,7 +31,7 @@ export function findProtocolKey({ headers }: IncomingMessage): string | undefine
 /** Connects a terminal of the page with the API, as its user, until either leaves or the signal aborts. */
 export async function serveTerminal(
   transport: UpgradeTransport,
-  { request, socket, head }: PageUpgrade,
+  { request, socket, head, target }: Terminal,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
@@ -34,14 +40,14 @@ export async function serveTerminal(
   const own = ['cookie', 'origin', 'authorization', 'sec-websocket-extensions', 'x-deckhand-key']
   const impersonating = Object.keys(request.headers).filter((name) => name.startsWith('impersonate-'))
   const dropped = Object.fromEntries([...own, ...impersonating].map((name) => [name, undefined]))
-  const target = {
+  const upgrade = {
     connect: () => Promise.resolve(opened.socket),
     method: 'GET',
-    path: `${opened.base}${request.url ?? ''}`,
-    headers: { ...dropped, host: transport.host, 'sec-websocket-protocol': PROTOCOL, ...opened.headers },
+    path: `${opened.base}${target}`,
+    headers: { ...dropped, host: transport.host, 'sec-websocket-protocol': PROTOCOLS, ...opened.headers },
   }
   try {
-    await proxyUpgrade({ request, socket, head, target, idleMs: IDLE_MS, clock, signal })
+    await proxyUpgrade({ request, socket, head, target: upgrade, idleMs: IDLE_MS, clock, signal })
   } finally {
     opened.socket.destroy()
   }

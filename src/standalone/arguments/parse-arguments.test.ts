@@ -122,10 +122,20 @@ describe('parseArguments()', () => {
     ],
     ['up --page-port 0', { kind: 'up', options: { ...up, pagePort: undefined } }],
     ['page', { kind: 'page', options: { state: '/var/lib/deckhand', identity: 'admin' } }],
-    ['page --kubeconfig k --node n', { kind: 'node-page', options: { kubeconfig: '/home/me/k', node: 'n', port: 0 } }],
+    [
+      'page --kubeconfig k --node n',
+      { kind: 'node-page', options: { kubeconfig: '/home/me/k', node: 'n', kubelet: undefined, port: 0 } },
+    ],
+    [
+      'page --kubeconfig /k --kubelet 10.0.0.5',
+      {
+        kind: 'node-page',
+        options: { kubeconfig: '/k', node: undefined, kubelet: new URL('https://10.0.0.5:10250'), port: 0 },
+      },
+    ],
     [
       'page --kubeconfig /k --page-port 8001',
-      { kind: 'node-page', options: { kubeconfig: '/k', node: undefined, port: 8001 } },
+      { kind: 'node-page', options: { kubeconfig: '/k', node: undefined, kubelet: undefined, port: 8001 } },
     ],
     ['page --read-only --state /s', { kind: 'page', options: { state: '/s', identity: 'reader' } }],
     [

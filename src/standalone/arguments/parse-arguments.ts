@@ -113,13 +113,14 @@ function parsePage(args: readonly string[], folder: string): Command {
     'read-only': { type: 'boolean' },
     kubeconfig: text,
     node: text,
+    kubelet: text,
     'page-port': text,
   })
-  const { kubeconfig, node, state } = values
+  const { kubeconfig, node, kubelet, state } = values
   const port = values['page-port']
   if (kubeconfig === undefined) {
-    const lonely = [...(node === undefined ? [] : ['node']), ...(port === undefined ? [] : ['page-port'])]
-    if (lonely[0] !== undefined) throw wrong(`Cannot use --${lonely[0]}: it is for "page --kubeconfig"`)
+    const lonely = (['node', 'kubelet', 'page-port'] as const).find((name) => values[name] !== undefined)
+    if (lonely !== undefined) throw wrong(`Cannot use --${lonely}: it is for "page --kubeconfig"`)
     const identity = values['read-only'] === true ? 'reader' : 'admin'
     return { kind: 'page', options: { state: resolve(folder, state ?? DEFAULT_STATE), identity } }
   }
@@ -128,8 +129,23 @@ function parsePage(args: readonly string[], folder: string): Command {
     throw wrong(
       'Cannot use --read-only with --kubeconfig: the page has the rights of that file; expected one of the two',
     )
-  const options = { kubeconfig: resolve(folder, kubeconfig), node }
+  if (node !== undefined && kubelet !== undefined)
+    throw wrong('Cannot use --node with --kubelet: a kubelet has one node; expected one of the two')
+  const options = { kubeconfig: resolve(folder, kubeconfig), node, kubelet: parseKubelet(kubelet) }
   return { kind: 'node-page', options: { ...options, port: port === undefined ? 0 : parsePort('page-port', port) } }
+}
+
+const KUBELET_PORT = '10250'
+
+/** The address of a kubelet's port; its usual number may be left out. */
+function parseKubelet(text: string | undefined): URL | undefined {
+  if (text === undefined) return undefined
+  const given = text.includes('://') ? text : `https://${text}`
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (url?.protocol !== 'https:' || url.pathname !== '/' || url.search !== '' || url.username !== '')
+    throw wrong(`Cannot use "${text}" as --kubelet: expected an address such as https://HOST:${KUBELET_PORT}`)
+  if (url.port === '' && !/:443\/?$/.test(given)) url.port = KUBELET_PORT
+  return url
 }
 
 function parseLogs(args: readonly string[], folder: string): LogsOptions {

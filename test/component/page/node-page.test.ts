@@ -69,7 +69,10 @@ function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
 }
 
 /** The page as the command serves it; resolves to what it said when it listens. */
-async function serve(t: TestContext, options: { readonly kubeconfig?: string; readonly node?: string } = {}) {
+async function serve(
+  t: TestContext,
+  options: { readonly kubeconfig?: string; readonly node?: string; readonly kubelet?: URL } = {},
+) {
   const stop = new AbortController()
   const said: string[] = []
   const listening = Promise.withResolvers<string>()
@@ -85,7 +88,7 @@ async function serve(t: TestContext, options: { readonly kubeconfig?: string; re
       version: '0',
       log: silentLogger,
     },
-    { kubeconfig: join(folder, 'admin.kubeconfig'), node: undefined, port: 0, ...options },
+    { kubeconfig: join(folder, 'admin.kubeconfig'), node: undefined, kubelet: undefined, port: 0, ...options },
     stop.signal,
   )
   running.catch(listening.reject)
@@ -100,7 +103,13 @@ async function serve(t: TestContext, options: { readonly kubeconfig?: string; re
   const key = await fetch(`${origin}/session`, { method: 'POST', headers: { cookie, origin } })
   const session = { cookie, 'x-deckhand-key': ((await key.json()) as { readonly key: string }).key }
   const get = (path: string) => fetch(`${origin}${path}`, { headers: session })
-  return { said, get }
+  const post = (path: string, method: string, body?: object) =>
+    fetch(`${origin}${path}`, {
+      method,
+      headers: { ...session, origin, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return { said, get, post }
 }
 
 async function follow(
@@ -166,6 +175,50 @@ describe('deckhand page --kubeconfig', () => {
     const problem = seen.find(({ kind }) => kind === 'problem')
     assert.equal(problem?.kind === 'problem' && problem.text, 'This user may not see nodes/proxy')
     assert.equal((await get('/api/v1/secrets')).status, 403)
+  })
+
+  test('asks a kubelet alone: pods, usage and logs of its port; nothing can be changed, and no buttons are offered', async (t) => {
+    const metadata = { name: 'static', namespace: 'default', uid: 'u' }
+    const pod = (phase: string) => ({ metadata, spec: { containers: [{ name: 'main' }] }, status: { phase } })
+    const stats = { node: { nodeName: 'alone', cpu: { usageNanoCores: 5e8 } }, pods: [] }
+    const logs = { '/containerLogs/default/static/main': { said: 'this' } }
+    answers = { '/pods': { items: [pod('Pending')] }, '/stats/summary': stats, '/healthz': {}, ...logs }
+    // Its certificate has no name: the authority of the file is what counts.
+    const kubelet = new URL(`https://127.0.0.1:${port}`)
+    const { get, post: change } = await serve(t, { kubelet })
+    const session = (await (await get('/session')).json()) as { readonly nodeName: string; readonly isKubelet: boolean }
+    assert.deepEqual([session.nodeName, session.isKubelet], ['alone', true])
+    const seen = await follow(get, (all) => {
+      // Its port has no watch: it is asked again.
+      if (has(all, 'pods')) answers = { ...answers, '/pods': { items: [pod('Running')] } }
+      return has(all, 'pod') && has(all, 'sample')
+    })
+    const row = seen.findLast(({ kind }) => kind === 'pod')
+    assert.equal(row?.kind === 'pod' && row.row.status, 'Running')
+    assert.equal(
+      seen.some((message) => message.kind === 'problem' && message.source !== 'missing'),
+      false,
+    )
+    const path = '/api/v1/namespaces/default/pods/static'
+    const { status } = (await (await get(path)).json()) as { readonly status: object }
+    assert.deepEqual(status, { phase: 'Running' })
+    assert.equal(await (await get(`${path}/log?container=main&tailLines=5`)).text(), '{"said":"this"}')
+    assert.equal((await get('/api/v1/namespaces/default/pods/other')).status, 404)
+    assert.equal((await get('/api/v1/secrets')).status, 404)
+    assert.equal((await change(path, 'DELETE')).status, 405)
+    const questions = [
+      { verb: 'delete', resource: 'pods', namespace: 'default', name: 'static' },
+      { verb: 'create', resource: 'pods', subresource: 'exec', namespace: 'default', name: 'static' },
+    ]
+    // What it answers about a pod that is not there is what it thinks of the user.
+    assert.deepEqual(await (await change('/access', 'POST', questions)).json(), [false, true])
+    const storage = (await (await get('/agent/storage')).json()) as { readonly problems: readonly string[] }
+    assert.deepEqual(storage.problems, [])
+  })
+
+  test('says that no kubelet answers', async (t) => {
+    const kubelet = new URL('https://127.0.0.1:1')
+    await assert.rejects(serve(t, { kubelet }), /Cannot ask the kubelet at 127\.0\.0\.1:1: /)
   })
 
   test('says what is wrong with a file, or which nodes there are', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PageMessage } from '../../../src/page/messages/page-message.ts'
@@ -19,7 +20,8 @@ after(async () => await page[Symbol.asyncDispose]())
 /** As fetch, but with any header. */
 async function call(path: string, headers: Headers = {}, method = 'GET', body?: object | string) {
   const sentText = typeof body === 'object' ? JSON.stringify(body) : body
-  const type = sentText === undefined ? {} : { 'content-type': 'application/json' }
+  const length = Buffer.byteLength(sentText ?? '')
+  const type = sentText === undefined ? {} : { 'content-type': 'application/json', 'content-length': length }
   const sent = request(new URL(path, page.address), { method, headers: { ...type, ...headers }, agent: false })
   sent.end(sentText)
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
@@ -68,7 +70,9 @@ describe('signing in', () => {
     assert.equal(first.status, 303)
     assert.equal(first.headers.location, '/')
     const cookie = String(first.headers['set-cookie'])
-    assert.match(cookie, /^deckhand-node-1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    assert.match(cookie, /^deckhand-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    // Ports of a host have the same cookies: that of another page is another one.
+    assert.ok(cookie.startsWith(`deckhand-${new URL(page.address).port}=`), cookie)
     const second = await call(link)
     assert.deepEqual([second.status, second.headers['set-cookie']], [403, undefined])
     assert.match(second.text, /used already, or is too old\. Run "deckhand page"/)
@@ -117,8 +121,11 @@ describe('requests of others', () => {
     const session = await signIn()
     for (const host of ['evil.example', 'localhost.evil.example:6080', '127.0.0.1.evil.example', '10.0.0.1:6080'])
       assert.equal((await call('/session', { ...session, host })).status, 403, host)
-    for (const host of ['127.0.0.1:9999', 'localhost:8080', '[::1]:6080'])
-      assert.equal((await call('/session', { ...session, host })).status, 200, host)
+    for (const host of ['127.0.0.1:9999', 'localhost:8080', '[::1]:6080']) {
+      // As a browser has it that signed in there.
+      const cookie = session.cookie.replace(/\d+=/, `${host.split(':').at(-1)}=`)
+      assert.equal((await call('/session', { ...session, cookie, host })).status, 200, host)
+    }
   })
 
   test('another origin gets nothing, nor does another site', async () => {
@@ -238,6 +245,44 @@ describe('the API behind the page', () => {
     assert.deepEqual((await pull(admin, 'busybox:1')).text, '{}')
     assert.deepEqual(page.agent.pulled, ['busybox:1'])
     assert.equal((await pull(admin, 'missing:1')).text, '{"error":"Cannot pull \\"missing:1\\": not found"}')
+  })
+
+  test('forwards a port for those who may, to another host, and ends that with the session', async () => {
+    const session = { ...(await signIn()), ...ownOrigin() }
+    const wanted = { namespace: 'default', pod: 'web', port: 8080 }
+    for (const bad of ['', '[]', { ...wanted, port: 0 }, { ...wanted, pod: '../x' }, { ...wanted, port: '80' }])
+      assert.equal((await call('/forwards', session, 'POST', bad)).status, 400, JSON.stringify(bad))
+    const reader = { ...(await signIn('reader')), ...ownOrigin() }
+    assert.equal((await call('/forwards', reader, 'POST', wanted)).status, 403)
+    assert.equal((await call('/forwards', { ...session, origin: 'http://127.0.0.2:1' }, 'POST', wanted)).status, 403)
+    const { status, text } = await call('/forwards', session, 'POST', wanted)
+    assert.equal(status, 200, text)
+    const { address } = JSON.parse(text) as { readonly address: string }
+    const { hostname, port } = new URL(`http://${address}`)
+    // What pods serve has no cookie of the page, which are the same for all ports of a host.
+    assert.notEqual(hostname, new URL(page.address).hostname)
+    assert.deepEqual(JSON.parse((await call('/forwards', session, 'POST', wanted)).text), JSON.parse(text))
+    assert.deepEqual(JSON.parse((await call('/forwards', reader)).text), [])
+    const connected = connect({ host: hostname, port: Number(port) })
+    await once(connected, 'connect')
+    // There is no such pod: the API says so, and the connection ends.
+    connected.on('error', () => {})
+    await once(connected, 'close')
+    const [listed] = JSON.parse((await call('/forwards', session)).text) as { readonly problem?: string }[]
+    assert.match(listed?.problem ?? '', /not found/)
+    await call('/session', session, 'DELETE')
+    const refused = connect({ host: hostname, port: Number(port) })
+    await assert.rejects(once(refused, 'connect'), { code: 'ECONNREFUSED' })
+  })
+
+  test('a forwarded port is not there any more when it is stopped', async () => {
+    const session = { ...(await signIn()), ...ownOrigin() }
+    const wanted = { namespace: 'default', pod: 'web', port: 8080 }
+    const { text } = await call('/forwards', session, 'POST', wanted)
+    const { hostname, port } = new URL(`http://${(JSON.parse(text) as { readonly address: string }).address}`)
+    assert.equal((await call('/forwards', session, 'DELETE', wanted)).status, 200)
+    assert.deepEqual(JSON.parse((await call('/forwards', session)).text), [])
+    await assert.rejects(once(connect({ host: hostname, port: Number(port) }), 'connect'), { code: 'ECONNREFUSED' })
   })
 
   test('data is only data: its type is ours, and it may do nothing', async () => {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { Locator, Page } from 'playwright-core'
 import { CHROMIUM, openBrowser } from '../../browser/open-browser.ts'
 import type { TestBrowser } from '../../browser/open-browser.ts'
 import { notInCluster, StandaloneNode } from '../support/standalone-node.ts'
 import { testContainer, testPod } from '../support/test-pod.ts'
+
+const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
 
 /** Small files, looked after as often as it is allowed. */
 const LOG_SETTINGS = `apiVersion: kubelet.config.k8s.io/v1beta1
@@ -15,7 +18,7 @@ containerLogMaxFiles: 3
 containerLogMonitorInterval: 3s
 `
 const TALK = 'i=0; while ! [ -e /stop ]; do i=$((i + 1)); echo line $i; usleep 20000; done; echo the end; sleep 1000'
-const SERVE = 'mkdir /www; echo "<title>of the pod</title>" > /www/index.html; exec httpd -f -p 8080 -h /www'
+const SERVE = 'mkdir /www; echo "<title>of the pod</title>hello" > /www/index.html; exec httpd -f -p 8080 -h /www'
 const PODS = [
   testPod('web', { containers: [testContainer('main', SERVE, { ports: [{ containerPort: 8080 }] })] }),
   testPod('crash', { containers: [testContainer('main', 'echo the disk is gone; exit 3')] }),
@@ -25,6 +28,7 @@ const PODS = [
 const LABELLED = (colour: string) => testPod('dropped', {}, { labels: { colour } })
 
 describe('the page of a node', { skip: notInCluster('the page is of "deckhand up"'), timeout: 240_000 }, () => {
+  const cleanup = new AsyncDisposableStack()
   let node: StandaloneNode
   let browser: TestBrowser
   let address = ''
@@ -34,17 +38,16 @@ describe('the page of a node', { skip: notInCluster('the page is of "deckhand up
       writeFileSync(`${folder}/state/kubelet.conf.d/logs.conf`, LOG_SETTINGS)
       return {}
     })
+    cleanup.use(node)
     await node.apply(...PODS)
     // The page is on the loopback of the lab, so that is where the browser has to be.
     const inside = `${node.lab.folder}/chromium`
     writeFileSync(inside, `#!/bin/sh\nexec ${node.lab.enter.join(' ')} ${CHROMIUM} "$@"\n`)
     chmodSync(inside, 0o755)
     browser = await openBrowser({}, inside)
+    cleanup.use(browser)
   })
-  after(async () => {
-    await browser[Symbol.asyncDispose]()
-    await node[Symbol.asyncDispose]()
-  })
+  after(async () => await cleanup.disposeAsync())
 
   const rowOf = (tab: Page, pod: string) => tab.locator('#pods tbody tr', { hasText: `default/${pod}` })
 
@@ -163,6 +166,51 @@ describe('the page of a node', { skip: notInCluster('the page is of "deckhand up
       faults.filter((fault) => !/status of 404/.test(fault)),
       [],
     )
+    await tab.close()
+  })
+
+  test('a port is forwarded to another host, which has nothing of the page', async () => {
+    const { tab, faults } = await open('/pods/default/web')
+    await tab.getByRole('button', { name: 'Forward port 8080' }).click()
+    const link = tab.getByRole('link', { name: /^127\.0\.0\.2:\d+$/ })
+    const [other] = await Promise.all([browser.context.waitForEvent('page'), link.click()])
+    await other.waitForURL(/^http:\/\/127\.0\.0\.2:/)
+    await other.getByText('hello').waitFor()
+    assert.equal(await other.evaluate('document.cookie + String(opener)'), 'null')
+    assert.deepEqual(await browser.context.cookies(other.url()), [])
+    await tab.getByRole('button', { name: 'Stop forwarding port 8080' }).click()
+    await link.waitFor({ state: 'detached' })
+    await assert.rejects(other.reload(), /ERR_CONNECTION_REFUSED/)
+    await other.close()
+    assert.deepEqual(faults, [])
+    await tab.close()
+  })
+
+  test('the port of a kubelet alone has a page: pods with their usage, a terminal, no events and no buttons', async () => {
+    const kubeconfig = `${node.lab.folder}/kubelet.kubeconfig`
+    const text = readFileSync(`${node.state}/admin.kubeconfig`, 'utf8')
+    const name = (await node.node()).metadata?.name ?? ''
+    writeFileSync(kubeconfig, text.replace(/^( *)server: .*$/m, `$&\n$1tls-server-name: ${name}`))
+    const log = `${node.lab.folder}/kubelet-page.log`
+    const argv = [deckhand, 'page', '--kubeconfig', kubeconfig, '--kubelet', '127.0.0.1']
+    await node.lab.startInside(argv, log)
+    const [link] = await node.waitFor('the link', () =>
+      Promise.resolve(/http:\S+/.exec(readFileSync(log, 'utf8')) ?? false),
+    )
+    const { tab, faults } = await browser.open()
+    await tab.goto(link)
+    await tab.getByText('This page asks a kubelet alone').waitFor()
+    await rowOf(tab, 'crash').getByText('last exited with 3').waitFor()
+    await rowOf(tab, 'web').locator('.col-memory', { hasText: 'iB' }).waitFor()
+    assert.equal(await tab.getByRole('heading', { name: 'Events' }).count(), 0)
+    assert.equal(await tab.getByRole('group', { name: 'Actions' }).count(), 0)
+    await rowOf(tab, 'web').getByRole('link').click()
+    await tab.getByRole('link', { name: 'Terminal' }).click()
+    await tab.getByRole('button', { name: 'Open a terminal' }).click()
+    await tab.getByText('connected; Ctrl+Shift+↑').waitFor()
+    await tab.keyboard.type('ls /www\n')
+    await tab.locator('.xterm-rows').getByText('index.html').waitFor()
+    assert.deepEqual(faults, [])
     await tab.close()
   })
 

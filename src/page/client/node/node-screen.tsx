@@ -15,15 +15,17 @@ export function NodeScreen({ state, session }: { readonly state: LiveState; read
       <h1 class="hidden">Node</h1>
       <Usage samples={state.samples} />
       <Conditions node={state.node} now={now} />
-      <div class="actions-place">
-        <NodeActions session={session} node={state.node} />
-      </div>
+      {!session.isReader && !session.isKubelet && (
+        <div class="actions-place">
+          <NodeActions session={session} node={state.node} />
+        </div>
+      )}
       <Refused files={state.refused} />
       {/* From the top to the bottom as it comes, so that nothing moves that is there. */}
       {(state.node !== undefined || state.pods !== undefined || state.problems.api !== undefined) && (
         <PodsTable pods={state.pods} uses={state.uses} sentences={state.sentences} now={now} />
       )}
-      {state.pods !== undefined && (
+      {state.pods !== undefined && !session.isKubelet && (
         <section aria-labelledby="events-title">
           <h2 id="events-title">Events</h2>
           <EventList events={state.events} now={now} isLoaded={state.pods !== undefined} hasObject />
@@ -125,14 +127,18 @@ function Conditions({ node, now }: { readonly node: NodeView | null | undefined;
             <dd>{value}</dd>
           </div>
         ))}
-        <div>
-          <dt>Addresses</dt>
-          <dd>{node.addresses.join(', ') || '–'}</dd>
-        </div>
-        <div>
-          <dt>Pods</dt>
-          <dd>at most {node.allocatable['pods'] ?? '–'}</dd>
-        </div>
+        {node.addresses.length > 0 && (
+          <div>
+            <dt>Addresses</dt>
+            <dd>{node.addresses.join(', ')}</dd>
+          </div>
+        )}
+        {node.allocatable['pods'] !== undefined && (
+          <div>
+            <dt>Pods</dt>
+            <dd>at most {node.allocatable['pods']}</dd>
+          </div>
+        )}
       </dl>
     </section>
   )

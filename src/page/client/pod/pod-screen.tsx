@@ -13,7 +13,7 @@ import type { LiveState } from '../live.ts'
 import { LogsView } from '../logs/logs-view.tsx'
 import { POD_PARTS, podPath } from '../navigation.ts'
 import type { PodPart } from '../navigation.ts'
-import type { UsageView } from '../../messages/page-message.ts'
+import type { SessionView, UsageView } from '../../messages/page-message.ts'
 import { LastLines } from './last-lines.tsx'
 import { PodUsage } from './pod-usage.tsx'
 import { PortsList } from './ports-list.tsx'
@@ -28,6 +28,7 @@ import { YamlView } from './yaml-view.tsx'
 
 interface PodScreenProps {
   readonly state: LiveState
+  readonly session: SessionView
   readonly namespace: string
   readonly name: string
   readonly part: PodPart
@@ -41,7 +42,7 @@ const TITLES: Readonly<Record<PodPart, string>> = {
 }
 
 /** One pod: what it is at, how it came there, what it says. */
-export function PodScreen({ state, namespace, name, part }: PodScreenProps) {
+export function PodScreen({ state, session, namespace, name, part }: PodScreenProps) {
   const row = [...(state.pods?.values() ?? [])].find((pod) => pod.namespace === namespace && pod.name === name)
   const pod = useAnswer<Pod>(`/api/v1/namespaces/${namespace}/pods/${name}`, row)
   const why = row === undefined ? undefined : (state.sentences.get(row.uid) ?? row.note)
@@ -68,9 +69,11 @@ export function PodScreen({ state, namespace, name, part }: PodScreenProps) {
       </p>
       {isGone && <p class="bad-note">There is no such pod (any more).</p>}
       {pod.error !== undefined && !isGone && state.connection === 'open' && <p class="bad-note">{pod.error}</p>}
-      <div class="actions-place">
-        {pod.value !== undefined && <PodActions pod={pod.value} state={state} isGone={isGone} />}
-      </div>
+      {!session.isReader && !session.isKubelet && (
+        <div class="actions-place">
+          {pod.value !== undefined && <PodActions pod={pod.value} state={state} isGone={isGone} />}
+        </div>
+      )}
       <nav class="parts" aria-label="Parts of the pod">
         {POD_PARTS.filter((each) => each !== 'terminal' || mayExec === true).map((each) => (
           <Link key={each} to={podPath({ namespace, name }, each)} isCurrent={each === part}>
@@ -78,7 +81,9 @@ export function PodScreen({ state, namespace, name, part }: PodScreenProps) {
           </Link>
         ))}
       </nav>
-      {part === 'overview' && <Overview state={state} namespace={namespace} name={name} pod={pod.value} />}
+      {part === 'overview' && (
+        <Overview state={state} session={session} namespace={namespace} name={name} pod={pod.value} />
+      )}
       {part === 'logs' && pod.value !== undefined && <LogsView pod={pod.value} />}
       {part === 'terminal' && pod.value !== undefined && mayExec === true && <TerminalView pod={pod.value} />}
       {part === 'yaml' && pod.value !== undefined && <YamlView value={pod.value} />}
@@ -100,7 +105,7 @@ interface OverviewProps extends Omit<PodScreenProps, 'part'> {
   readonly pod: Pod | undefined
 }
 
-function Overview({ state, namespace, name, pod }: OverviewProps) {
+function Overview({ state, session, namespace, name, pod }: OverviewProps) {
   const now = useNow()
   const uid = pod === undefined ? '' : computeAgentUid(pod)
   const sentence = state.sentences.get(uid)
@@ -119,16 +124,17 @@ function Overview({ state, namespace, name, pod }: OverviewProps) {
     `${Math.floor(sampledAt / MINUTE_MS)} ${state.opens}`,
   )
   const services = useAnswer<{ readonly items: readonly Service[] }>(
-    `/api/v1/namespaces/${namespace}/services`,
+    session.isKubelet ? undefined : `/api/v1/namespaces/${namespace}/services`,
     `${pod?.metadata?.uid} ${state.opens}`,
   )
   const newest = state.events.find((event) => event.namespace === namespace && event.name === name)
   const selector = encodeURIComponent(`involvedObject.kind=Pod,involvedObject.name=${name}`)
   const events = useAnswer<{ readonly items: readonly Event[] }>(
-    `/api/v1/namespaces/${namespace}/events?fieldSelector=${selector}`,
+    session.isKubelet ? undefined : `/api/v1/namespaces/${namespace}/events?fieldSelector=${selector}`,
     `${newest?.uid} ${newest?.count} ${newest?.at} ${state.opens}`,
   )
   const rows = (events.value?.items ?? []).map(computeEventRow).sort((a, b) => b.at.localeCompare(a.at))
+  const created = pod?.metadata?.creationTimestamp ?? pod?.status?.startTime ?? ''
   return (
     <>
       {pod !== undefined && (
@@ -136,9 +142,7 @@ function Overview({ state, namespace, name, pod }: OverviewProps) {
           <Fact name="Node">{pod.spec?.nodeName || 'none yet'}</Fact>
           <Fact name="Address">{pod.status?.podIP || '–'}</Fact>
           <Fact name="Age">
-            <span title={formatMoment(pod.metadata?.creationTimestamp ?? '')}>
-              {formatAge(pod.metadata?.creationTimestamp ?? '', now)}
-            </span>
+            <span title={formatMoment(created)}>{formatAge(created, now)}</span>
           </Fact>
           <Fact name="QoS class">{pod.status?.qosClass ?? '–'}</Fact>
           <Fact name="Restart policy">{pod.spec?.restartPolicy ?? '–'}</Fact>
@@ -165,7 +169,7 @@ function Overview({ state, namespace, name, pod }: OverviewProps) {
         <>
           <ProbesTable pod={pod} reports={own?.probes} now={now} />
           <VolumesTable pod={pod} uses={usage.value?.volumes ?? []} places={own?.volumes} />
-          <PortsList pod={pod} services={services.value?.items ?? []} />
+          <PortsList pod={pod} services={services.value?.items ?? []} hasApi={!session.isKubelet} />
         </>
       )}
       {pod !== undefined && isExplained && isSettled(services) && (

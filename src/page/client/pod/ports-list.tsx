@@ -1,17 +1,38 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Pod, Service } from '../../../model/generated/core-v1.ts'
 import { listPorts } from '../../messages/compute-pod-details.ts'
 import type { PortWay } from '../../messages/compute-pod-details.ts'
+import type { ForwardView } from '../../messages/page-message.ts'
+import { useAccess } from '../actions/access.ts'
+import { errorText } from '../error-text.ts'
 import { PlainTable } from '../plain-table.tsx'
 import { toVisible } from '../format.ts'
+import { askJson, change } from '../session.ts'
 
-/** The ports of a pod with what leads to them, and the command that forwards one. */
-export function PortsList({ pod, services }: { readonly pod: Pod; readonly services: readonly Service[] }) {
+/** The ports of a pod with what leads to them; those who may can forward one to a port of the machine that serves the page. */
+export function PortsList({
+  pod,
+  services,
+  hasApi,
+}: {
+  readonly pod: Pod
+  readonly services: readonly Service[]
+  /** Whether kubectl can do it as well. */
+  readonly hasApi: boolean
+}) {
   const ports = listPorts(pod, services)
-  if (ports.length === 0) return null
   const { namespace = 'default', name = '' } = pod.metadata ?? {}
+  const [mayForward] = useAccess([{ verb: 'create', resource: 'pods', subresource: 'portforward', namespace, name }])
+  const { forwards, error, act } = useForwards(mayForward === true, { namespace, pod: name })
+  if (ports.length === 0) return null
+  const columns = [
+    'Port',
+    'Open',
+    ...(mayForward === true ? ['Forwarded'] : []),
+    ...(mayForward === true && hasApi ? ['To another machine'] : []),
+  ]
   return (
-    <PlainTable title="Ports" columns={['Port', 'Open', 'Forward it to this machine']}>
+    <PlainTable title="Ports" columns={columns}>
       {ports.map((way) => (
         <tr key={`${way.container} ${way.port} ${way.protocol}`}>
           <th scope="row">
@@ -23,11 +44,25 @@ export function PortsList({ pod, services }: { readonly pod: Pod; readonly servi
               <Way key={`${link.address} ${link.by}`} link={link} isWeb={way.protocol === 'TCP'} />
             ))}
           </td>
-          <td>
-            {way.protocol === 'TCP' && (
-              <Command text={`kubectl port-forward -n ${namespace} pod/${name} ${way.port}:${way.port}`} />
-            )}
-          </td>
+          {mayForward === true && (
+            <td>
+              {way.protocol === 'TCP' && (
+                <Forward
+                  port={way.port}
+                  forward={forwards.find(({ port }) => port === way.port)}
+                  act={(method) => act(method, way.port)}
+                />
+              )}
+              {error?.port === way.port && <p class="bad-text">{error.text}</p>}
+            </td>
+          )}
+          {mayForward === true && hasApi && (
+            <td>
+              {way.protocol === 'TCP' && (
+                <Command text={`kubectl port-forward -n ${namespace} pod/${name} ${way.port}:${way.port}`} />
+              )}
+            </td>
+          )}
         </tr>
       ))}
     </PlainTable>
@@ -47,6 +82,73 @@ function Way({ link: { address, by }, isWeb }: { readonly link: PortWay['links']
       )}{' '}
       <span class="soft">{toVisible(by)}</span>
     </div>
+  )
+}
+
+const REFRESH_MS = 10_000
+
+/** The forwarded ports of a pod, of this session: read again now and then, since one that nobody uses ends by itself. */
+function useForwards(isOn: boolean, { namespace, pod }: { readonly namespace: string; readonly pod: string }) {
+  const [forwards, setForwards] = useState<readonly ForwardView[]>([])
+  const [error, setError] = useState<{ readonly port: number; readonly text: string }>()
+  const [asked, setAsked] = useState(0)
+  useEffect(() => {
+    if (!isOn) return
+    const stop = new AbortController()
+    const load = () =>
+      askJson<readonly ForwardView[]>('/forwards', stop.signal).then(
+        (all) => setForwards(all.filter((each) => each.namespace === namespace && each.pod === pod)),
+        // That the connection is lost is said elsewhere.
+        () => {},
+      )
+    void load()
+    const timer = forwards.length === 0 ? undefined : setInterval(() => void load(), REFRESH_MS)
+    return () => {
+      clearInterval(timer)
+      stop.abort()
+    }
+  }, [isOn, namespace, pod, asked, forwards.length === 0])
+  const act = (method: 'POST' | 'DELETE', port: number) =>
+    change('/forwards', { method, body: { namespace, pod, port } }).then(
+      () => {
+        setError(undefined)
+        setAsked(asked + 1)
+      },
+      (failure: unknown) => setError({ port, text: errorText(failure) }),
+    )
+  return { forwards, error, act }
+}
+
+function Forward({
+  port,
+  forward,
+  act,
+}: {
+  readonly port: number
+  readonly forward: ForwardView | undefined
+  readonly act: (method: 'POST' | 'DELETE') => Promise<void>
+}) {
+  if (forward === undefined)
+    return (
+      <button
+        type="button"
+        title="Listens on the machine that serves this page, for everyone there, until it is stopped or was not used for 15 minutes"
+        aria-label={`Forward port ${port}`}
+        onClick={() => void act('POST')}
+      >
+        Forward
+      </button>
+    )
+  return (
+    <>
+      <a href={`http://${forward.address}/`} target="_blank" rel="noopener noreferrer">
+        {forward.address}
+      </a>{' '}
+      <button type="button" aria-label={`Stop forwarding port ${port}`} onClick={() => void act('DELETE')}>
+        Stop
+      </button>
+      {forward.problem !== undefined && <p class="bad-text">{toVisible(forward.problem)}</p>}
+    </>
   )
 }
 

@@ -16,7 +16,7 @@ export interface CommandEvents {
   readonly onEnd: (how: string | undefined) => void
 }
 
-const PROTOCOL = 'v5.channel.k8s.io'
+const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 const CHANNELS = { input: 0, output: 1, errors: 2, status: 3, size: 4 } as const
 
 /** The address of a command in a container, below that of the page. */
@@ -32,7 +32,7 @@ export function commandPath(
 
 export function openCommand(path: string, events: CommandEvents): RunningCommand {
   // Browsers send no header with it; a name of a protocol is in no address, and so in no log.
-  const socket = new WebSocket(path, [PROTOCOL, `deckhand-key.${sessionKey()}`])
+  const socket = new WebSocket(path, [...PROTOCOLS, `deckhand-key.${sessionKey()}`])
   socket.binaryType = 'arraybuffer'
   const encoder = new TextEncoder()
   let how: string | undefined

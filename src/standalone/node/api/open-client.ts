@@ -14,18 +14,20 @@ export async function openClient(random: () => number, kubeconfig: string, tasks
   return (await openConnection(random, kubeconfig, tasks)).client
 }
 
-/** The client, and the connections that it uses. */
+/** The client, and the connections that it uses; to another server than that of the file where one is given. */
 export async function openConnection(
   random: () => number,
   kubeconfig: string,
   tasks: TaskGroup,
+  server?: URL,
 ): Promise<{ readonly client: KubeClient; readonly transport: UpgradeTransport }> {
   // Loaded only here: most commands need none.
   const { createKubeClient } = await import('../../../protocols/kube-api/create-kube-client.ts')
   const { createClusterTransport } = await import('../../../protocols/kube-api/kubeconfig/create-cluster-transport.ts')
   const { loadUsableKubeconfig } = await import('../../../protocols/kube-api/kubeconfig/load-kubeconfig.ts')
+  const config = await loadUsableKubeconfig({ files: hostConfigFiles, environment: process.env, isProgram }, kubeconfig)
   const transport = createClusterTransport({
-    config: await loadUsableKubeconfig({ files: hostConfigFiles, environment: process.env, isProgram }, kubeconfig),
+    config: server === undefined ? config : { ...config, server },
     files: hostConfigFiles,
     run: (request, signal) => runProcess(systemClock, request, signal),
     environment: process.env,
