@@ -15,7 +15,7 @@ const config: KnipConfig = {
     'src/**/*.test.ts',
     'test/**/*.test.ts',
     'test/bench/main.ts',
-    'test/bench/{api-child,traffic-client}.ts',
+    'test/bench/{api-child,page-reader,traffic-client}.ts',
     'test/churn/{main,control-plane-child,connection-client}.ts',
     'test/component/api-server/storm-child.ts',
     'test/contract/api-server/record.ts',

@@ -24,11 +24,22 @@ const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 const CORE = '/api/v1/namespaces/default'
 const deckhand = fileURLToPath(new URL('../../bin/deckhand', import.meta.url))
 const client = fileURLToPath(new URL('traffic-client.ts', import.meta.url))
+const pageReader = fileURLToPath(new URL('page-reader.ts', import.meta.url))
 
 /** The whole standalone node: its API, controllers, DNS and agent. */
 export const standaloneScenario: Scenario = {
   name: 'standalone',
-  rows: ['node-memory', 'node-cpu', 'request-service', 'request-direct', 'dns-answers', 'deployment-ready', 'rollout'],
+  rows: [
+    'node-memory',
+    'node-cpu',
+    'page-memory',
+    'page-cpu',
+    'request-service',
+    'request-direct',
+    'dns-answers',
+    'deployment-ready',
+    'rollout',
+  ],
   async measure(bench: Bench): Promise<Samples> {
     const { lab, binary, pods, runs, signal } = bench
     if (binary !== undefined) return {}
@@ -41,10 +52,11 @@ export const standaloneScenario: Scenario = {
     const traffic = await measureTraffic(lab, api)
     await sleep(SETTLE_MS, undefined, { signal })
     const idle = await measureIdle(node.pids, bench)
+    const page = await measurePage(node.pids, idle, bench)
     for (const name of names) await api.send('PATCH', `${DEPLOYMENTS}/${name}`, { spec: { replicas: 0 } })
     await waitForReady(api, names, 0, signal)
     const ready = await measureReady(lab, api, runs, signal)
-    return { ...traffic, ...idle, 'deployment-ready': ready, rollout: [await measureRollout(api, signal)] }
+    return { ...traffic, ...idle, ...page, 'deployment-ready': ready, rollout: [await measureRollout(api, signal)] }
   },
 }
 
@@ -141,6 +153,22 @@ async function measureIdle({ up, agent }: StandaloneNode['pids'], { steadyMs, si
     'node-cpu': [(used / seconds) * 100],
     'node-memory': [memory.reduce((sum, { pssMegabytes }) => sum + pssMegabytes, 0)],
   }
+}
+
+/** What it costs more while one page is open. */
+async function measurePage(pids: StandaloneNode['pids'], idle: Samples, bench: Bench): Promise<Samples> {
+  const { lab, signal } = bench
+  const log = `${lab.folder}/page.log`
+  const argv = [deckhand, 'page', '--state', `${lab.folder}/state`]
+  const { stdout } = await lab.runInside(argv, { deadlineMs: DEADLINE_MS })
+  const reading = await lab.startInside([process.execPath, pageReader, stdout.trim()], log)
+  const isOpen = async () => (await readFile(log, 'utf8')).includes('sample')
+  await waitFor('the page', isOpen, { pollMs: 100, deadlineMs: DEADLINE_MS, signal })
+  const open = await measureIdle(pids, bench)
+  process.kill((await childPid(reading.pid)) ?? reading.pid, 'SIGTERM')
+  await reading.exited
+  const more = (name: string) => [(open[name]?.[0] ?? 0) - (idle[name]?.[0] ?? 0)]
+  return { 'page-cpu': more('node-cpu'), 'page-memory': more('node-memory') }
 }
 
 /** What "up" has started and is no part of it; the agent is measured by itself. */

@@ -84,6 +84,9 @@ export const rows: readonly Row[] = [
     undefined,
     'standalone node, many pods and 20 Services: idle CPU of all but the runtime, part of a core',
   ),
+  // Aims: 10 MB and 1 %.
+  row('page-memory', 'MB', undefined, 'standalone node, many pods: memory (PSS) more while one page is open'),
+  row('page-cpu', '%', undefined, 'standalone node, many pods: CPU more while one page is open, part of a core'),
   row('deployment-ready', 's', undefined, 'standalone node: kubectl create deployment → available'),
   row('rollout', 's', undefined, 'standalone node: rollout of 50 replicas'),
   row('request-direct', 's', undefined, 'standalone node: request to a pod, on a connection of its own'),
