@@ -68,3 +68,11 @@ const CONTROLS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200E\u200F\u202A-\u2
 export function toVisible(text: string): string {
   return text.replaceAll(ESCAPES, '').replaceAll(CONTROLS, '·')
 }
+
+const CRASH_LOOP =
+  /^Waits: container ("[^"]*") CrashLoopBackOff: back-off \S+ restarting failed container=\S+ pod=\S+: /
+
+/** The sentence of a pod for one line beside its status: of a crash loop what it is that crashes comes first. */
+export function shortenWhy(sentence: string): string {
+  return sentence.replace(CRASH_LOOP, '$1 ')
+}

@@ -1,7 +1,7 @@
 import { memo } from '../memo.ts'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PodRow, PodUse } from '../../messages/page-message.ts'
-import { formatAge, formatBytes, formatCores, formatMoment, toVisible } from '../format.ts'
+import { formatAge, formatBytes, formatCores, formatMoment, shortenWhy, toVisible } from '../format.ts'
 import { Link } from '../link.tsx'
 import { navigate, podPath } from '../navigation.ts'
 import { judgePod, selectPods } from './sort-pods.ts'
@@ -205,7 +205,7 @@ const PodLine = memo(function PodLine({ row, index, uses, why, age, isSelected, 
         <Sparkline values={uses.map(([, value]) => value)} />
       </td>
       <td class="col-why" title={sentence}>
-        {sentence}
+        {shortenWhy(sentence)}
       </td>
     </tr>
   )
