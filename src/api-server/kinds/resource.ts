@@ -86,6 +86,8 @@ export interface Subresource<T extends ApiObject = ApiObject> extends Subresourc
   /** For one that scales: where the number of replicas is in the object, as field managers write it; in its spec when absent. */
   readonly replicasPath?: readonly string[]
   readonly validate?: (object: T, before: T) => readonly Violation[]
+  /** Judges what is valid by other objects. Throws an ApiError. */
+  readonly admit?: (object: T, before: T, context: RequestContext) => void
 }
 
 /** Fields to select by, besides the name and namespace. */

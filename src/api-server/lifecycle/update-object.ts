@@ -33,6 +33,7 @@ export function updateObject(changes: ChangeSet, resource: Resource, update: Obj
   checkPreconditions(resource, sent, before)
   const object = counted(resource, update, computeNext(changes, resource, update, sent, before), before)
   failIfInvalid(resource, object, violationsOf(resource, update.subresource, object, before))
+  update.subresource?.admit?.(object, before, changes.requestContext)
   if (update.subresource === undefined) changes.warn(resource.rules.warn?.(object, before))
   const managedFields = fieldsAfter(changes, resource, update, sent, before)
   const isSame =

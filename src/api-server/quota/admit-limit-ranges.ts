@@ -1,17 +1,14 @@
-import { forbidden } from '../api-error.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import { isChangeOf } from '../lifecycle/change-set.ts'
 import type { Change } from '../lifecycle/change-set.ts'
-import { findClaimFaults, findPodFaults } from './apply-limit-ranges.ts'
+import { findClaimFaults, findPodFaults, refuseByLimitRanges } from './apply-limit-ranges.ts'
 
-/** Refuses new pods and claims, and claims that grow, that are outside of the ranges of their namespace. Throws an ApiError. */
+/**
+ * Refuses new pods and claims, and claims that grow, that are outside of the ranges of their namespace. Throws an ApiError.
+ * Of pods that are there only a resize is judged, where it is made.
+ */
 export function admitByLimitRanges(change: Change, objects: ObjectReader): void {
-  const { key, before, after } = change
-  if (after === undefined) return
-  const faults = findFaults(change, objects)
-  if (faults.length === 0 || (before !== undefined && key.resource === 'pods')) return
-  const why = faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`
-  throw forbidden({ group: '', resource: key.resource, name: key.name }, why ?? '')
+  if (change.after !== undefined) refuseByLimitRanges(change.key, findFaults(change, objects))
 }
 
 function findFaults(change: Change, objects: ObjectReader): readonly string[] {

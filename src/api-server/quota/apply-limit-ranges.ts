@@ -1,3 +1,4 @@
+import { forbidden } from '../api-error.ts'
 import type {
   Container,
   LimitRange,
@@ -81,6 +82,16 @@ export function findPodFaults(spec: PodSpec, range: ObjectOf<LimitRange>): reado
     const pod = { spec }
     return findFaults(item, computePodRequests(pod, { overhead: false }), computePodLimits(pod, { overhead: false }))
   })
+}
+
+/** Throws an ApiError if there is a fault. */
+export function refuseByLimitRanges(
+  { resource, name }: { readonly resource: string; readonly name: string },
+  faults: readonly string[],
+): void {
+  const [first, ...others] = faults
+  if (first === undefined) return
+  throw forbidden({ group: '', resource, name }, others.length === 0 ? first : `[${faults.join(', ')}]`)
 }
 
 /** What of a claim is outside of a range. */

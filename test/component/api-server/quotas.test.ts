@@ -81,4 +81,27 @@ describe('quotas, through the whole server', () => {
     const silent = await send('POST', `${NAMESPACE}/pods`, pod('silent'))
     assert.match(silent.body.message, /must specify limits.cpu for: c; requests.memory for: c/)
   })
+
+  test('a range judges and fills what a pod is resized to; other changes of a pod outside of it are taken', async () => {
+    const ranges = `${NAMESPACE}/limitranges`
+    const pods = `${NAMESPACE}/pods`
+    await send('DELETE', `${NAMESPACE}/resourcequotas/q2`)
+    await send('POST', pods, pod('sized'))
+    const limits = [{ type: 'Container', max: { cpu: '1' }, default: { memory: '64Mi', cpu: '1' } }]
+    await send('POST', ranges, { metadata: { name: 'r' }, spec: { limits } })
+    const resize = async (resources: object) => {
+      const spec = { containers: [{ name: 'c', image: 'x', resources }] }
+      return await send('PATCH', `${pods}/sized/resize`, { spec })
+    }
+    const grown = await resize({ requests: { cpu: '700m' } })
+    assert.equal(grown.status, 200, grown.body.message)
+    const filled = { requests: { cpu: '700m', memory: '64Mi' }, limits: { cpu: '1', memory: '64Mi' } }
+    assert.deepEqual(grown.body.spec.containers[0].resources, filled)
+    await send('PATCH', `${ranges}/r`, { spec: { limits: [{ type: 'Container', max: { cpu: '600m' } }] } })
+    const refused = await resize({ ...filled, requests: { ...filled.requests, cpu: '650m' } })
+    assert.equal(refused.status, 403)
+    assert.match(refused.body.message, /maximum cpu usage per Container is 600m, but limit is 1\b/)
+    assert.equal((await send('PATCH', `${pods}/sized`, { metadata: { labels: { a: 'b' } } })).status, 200)
+    assert.equal((await send('DELETE', `${pods}/sized`, { gracePeriodSeconds: 0 })).status, 200)
+  })
 })

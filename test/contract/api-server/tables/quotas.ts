@@ -144,6 +144,37 @@ const lives: readonly ContractCase[] = [
     remove(`${RANGES}/range`, undefined, quiet),
   ),
   each(
+    'a range and a resize',
+    post(PODS, podOf('grows', sized({ cpu: '200m' }, { cpu: '500m' })), quiet),
+    post(PODS, podOf('outside', sized({ cpu: '50m' })), quiet),
+    post(RANGES, range('sizes', { type: 'Container', max: { cpu: '1' }, min: { cpu: '100m' } }), quiet),
+    resize('outside', {}, { until: 403 }),
+    resize('grows', { requests: { cpu: '200m' }, limits: { cpu: '2' } }),
+    resize('grows', { requests: { cpu: '50m' } }),
+    resize('grows', { requests: { cpu: '3' }, limits: { cpu: '2' } }, { shows: 'code' }),
+    resize('grows', { requests: { cpu: '1' }, limits: { cpu: '1' } }, { shows: ['spec.containers.*.resources'] }),
+    resize('outside', { requests: { cpu: '100m' } }),
+    patch('merge', `${PODS}/outside`, { metadata: { labels: { size: 'small' } } }, quiet),
+    remove(`${RANGES}/sizes`, undefined, quiet),
+  ),
+  each(
+    'a range with defaults and a resize',
+    post(PODS, podOf('fills', sized({ cpu: '200m' })), quiet),
+    post(RANGES, range('filling', { type: 'Container', default: { memory: '64Mi' } }), quiet),
+    post(dry(PODS), pod('filled'), { until: 201, shows: ['spec.containers.*.resources'] }),
+    resize('fills', { requests: { cpu: '300m' } }, { shows: ['spec.containers.*.resources', 'metadata.annotations'] }),
+    remove(`${RANGES}/filling`, undefined, quiet),
+  ),
+  each(
+    'a range of pods and a resize',
+    post(PODS, podOf('whole', sized({ cpu: '200m' }, { cpu: '500m' })), quiet),
+    post(RANGES, range('wholes', { type: 'Pod', max: { cpu: '1' }, maxLimitRequestRatio: { cpu: '2' } }), quiet),
+    resize('whole', { limits: { cpu: '600m' } }, { until: 403 }),
+    resize('whole', { requests: { cpu: '900m' }, limits: { cpu: '1100m' } }),
+    resize('whole', { requests: { cpu: '500m' }, limits: { cpu: '1' } }, quiet),
+    remove(`${RANGES}/wholes`, undefined, quiet),
+  ),
+  each(
     'a range of claims',
     post(
       RANGES,
@@ -162,6 +193,10 @@ const lives: readonly ContractCase[] = [
     get(`${QUOTAS}/used`, { shows: ['status.hard'] }),
   ),
 ]
+
+function resize(name: string, resources: Fields, options: Parameters<typeof patch>[3] = {}) {
+  return patch('strategic', `${PODS}/${name}/resize`, { spec: { containers: [{ name: 'main', resources }] } }, options)
+}
 
 function whole(name: string, resources: Fields) {
   return pod(name, {

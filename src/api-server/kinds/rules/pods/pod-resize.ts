@@ -1,12 +1,13 @@
 import { computeQosClass } from '../../../../model/resources/compute-qos-class.ts'
-import type { Container, Pod, ResourceRequirements } from '../../../../model/generated/core-v1.ts'
+import type { Container, LimitRange, Pod, ResourceRequirements } from '../../../../model/generated/core-v1.ts'
 import { isSidecar } from '../../../../model/pod/pod-containers.ts'
 import { CONFIG_MIRROR_ANNOTATION } from '../../../../model/pod/pod.ts'
 import { FieldPath } from '../../../../model/schema/field-path.ts'
 import { ProblemList } from '../../../../model/schema/validation/problem-list.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
-import type { Subresource } from '../../resource.ts'
+import type { RequestContext, Subresource } from '../../resource.ts'
 import { sameValue } from '../../../../base/document/same-value.ts'
+import { fillFromLimitRanges, findPodFaults, refuseByLimitRanges } from '../../../quota/apply-limit-ranges.ts'
 import { specOf, validateExistingPod } from './pod-rules.ts'
 
 const SPEC = FieldPath.root.child('spec')
@@ -20,8 +21,10 @@ type Amounts = Readonly<Record<string, string>>
 export const resize: Subresource<StoredPod> = {
   name: 'resize',
   verbs: ['get', 'patch', 'update'],
-  merge: (object, before) => {
-    const [spec, old] = [specOf(object), specOf(before)]
+  merge: (object, before, context) => {
+    const old = specOf(before)
+    // As of a new pod; but nothing that is not resources stays, so no annotation says what was given.
+    const { spec } = fillFromLimitRanges(specOf(object), rangesFor(before, context))
     const { resources: _, ...rest } = old
     return {
       ...before,
@@ -34,6 +37,10 @@ export const resize: Subresource<StoredPod> = {
       },
     }
   },
+  admit: (object, before, context) => {
+    const faults = rangesFor(before, context).flatMap((range) => findPodFaults(specOf(object), range))
+    refuseByLimitRanges({ resource: 'pods', name: object.metadata.name ?? '' }, faults)
+  },
   validate: (object, before) => {
     const mirrored = before.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined
     const problems = new ProblemList()
@@ -45,6 +52,11 @@ export const resize: Subresource<StoredPod> = {
     for (const list of LISTS) validateContainers(object, before, { list, problems })
     return [...problems.violations, ...validateExistingPod(object)]
   },
+}
+
+/** The limit ranges that a pod has to keep to; one that is being deleted has none to. */
+function rangesFor({ metadata }: StoredPod, { objects }: RequestContext): readonly ObjectOf<LimitRange>[] {
+  return metadata.deletionTimestamp === undefined ? objects.list('limitranges', metadata.namespace) : []
 }
 
 function validatePodAsWhole(object: StoredPod, before: StoredPod, problems: ProblemList): void {
