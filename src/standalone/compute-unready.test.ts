@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { StorageClass } from '../model/generated/api-groups.ts'
 import { computeUnreadyObject, computeUnreadyPods } from './compute-unready.ts'
 import type { WorkloadObject } from './compute-unready.ts'
 
 const generation = { generation: 2 }
-const rows: readonly (readonly [kind: string, object: WorkloadObject, expected: string | undefined])[] = [
+const late = { provisioner: 'x', volumeBindingMode: 'WaitForFirstConsumer' }
+const chosen = { annotations: { 'volume.kubernetes.io/selected-node': 'node-1' } }
+const rows: readonly (readonly [
+  kind: string,
+  object: WorkloadObject,
+  expected: string | undefined,
+  storageClass?: StorageClass,
+])[] = [
   ['ConfigMap', {}, undefined],
   ['Deployment', { metadata: generation, spec: { replicas: 2 } }, '0 of 2 replicas are ready'],
   [
@@ -43,11 +51,23 @@ const rows: readonly (readonly [kind: string, object: WorkloadObject, expected: 
   ['Job', { status: { conditions: [{ type: 'Failed', status: 'True', message: 'too often' }] } }, 'failed: too often'],
   ['PersistentVolumeClaim', { status: { phase: 'Pending' } }, 'is not bound'],
   ['PersistentVolumeClaim', { status: { phase: 'Bound' } }, undefined],
+  [
+    'PersistentVolumeClaim',
+    { status: { phase: 'Pending' } },
+    'is not bound',
+    { ...late, volumeBindingMode: 'Immediate' },
+  ],
+  ['PersistentVolumeClaim', { status: { phase: 'Pending' } }, undefined, late],
+  ['PersistentVolumeClaim', { status: { phase: 'Pending' }, metadata: chosen }, 'is not bound', late],
+  ['PersistentVolumeClaim', { status: { phase: 'Bound' }, metadata: chosen }, undefined, late],
+  ['PersistentVolumeClaim', { status: { phase: 'Lost' } }, 'is not bound', late],
+  ['PersistentVolumeClaim', {}, 'is not bound', late],
 ]
 
 describe('computeUnreadyObject()', () => {
-  for (const [kind, object, expected] of rows)
-    test(`${kind} ${JSON.stringify(object)}`, () => assert.equal(computeUnreadyObject(kind, object), expected))
+  for (const [kind, object, expected, storageClass] of rows)
+    test(`${kind} ${JSON.stringify(object)} ${storageClass?.volumeBindingMode ?? ''}`, () =>
+      assert.equal(computeUnreadyObject(kind, object, storageClass), expected))
 })
 
 test('computeUnreadyPods() gives the reasons of those that are neither ready nor done', () => {

@@ -1,7 +1,10 @@
+import type { StorageClass } from '../model/generated/api-groups.ts'
+import { SELECTED_NODE, waitsForConsumer } from '../model/storage/storage-classes.ts'
+
 /** What is read of an object that runs pods or waits for something. */
 export interface WorkloadObject {
-  readonly metadata?: { readonly generation?: number }
-  readonly spec?: { readonly replicas?: number }
+  readonly metadata?: { readonly generation?: number; readonly annotations?: Readonly<Record<string, string>> }
+  readonly spec?: { readonly replicas?: number; readonly storageClassName?: string }
   readonly status?: {
     readonly phase?: string
     readonly observedGeneration?: number
@@ -34,10 +37,11 @@ export function computeUnreadyPods(pods: readonly SummarizedPod[]): readonly str
     .map(({ namespace, name, phase, waiting }) => `${namespace}/${name}: ${waiting === '' ? phase : waiting}`)
 }
 
-/** Why an object is not what it is to be yet; undefined when it is, and for kinds that are so at once. */
+/** Why an object is not what it is to be yet; undefined when it is, and for kinds that are so at once. A claim is judged by its class. */
 export function computeUnreadyObject(
   kind: string,
   { metadata, spec, status = {} }: WorkloadObject,
+  storageClass?: StorageClass,
 ): string | undefined {
   switch (kind) {
     case 'Deployment':
@@ -64,10 +68,17 @@ export function computeUnreadyObject(
       return failed === undefined ? 'is not complete' : `failed: ${failed.message ?? ''}`
     }
     case 'PersistentVolumeClaim':
+      // One that no pod uses has nothing to wait for; a pod that uses it is not ready before it is bound.
+      if (status.phase === 'Pending' && waitsForConsumer(storageClass) && !isNeeded(metadata)) return undefined
       return status.phase === 'Bound' ? undefined : 'is not bound'
     default:
       return undefined
   }
+}
+
+/** Whether a pod that uses the claim has its node. */
+function isNeeded(metadata: WorkloadObject['metadata']): boolean {
+  return metadata?.annotations?.[SELECTED_NODE] !== undefined
 }
 
 function isObserved(metadata: WorkloadObject['metadata'], status: NonNullable<WorkloadObject['status']>): boolean {

@@ -2,6 +2,7 @@ import { TaskGroup } from '../base/async/task-group.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 import { silentLogger } from '../base/telemetry/silent-logger.ts'
+import type { StorageClass } from '../model/generated/api-groups.ts'
 import { isNotFound } from '../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
@@ -36,6 +37,7 @@ const WATCHED = [
   ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map((name) => `/apis/apps/v1/${name}`),
   '/apis/batch/v1/jobs',
 ]
+const CLASSES = '/apis/storage.k8s.io/v1/storageclasses'
 // Many changes come at once.
 const COALESCE_MS = 50
 // For what no watch shows, such as a refused manifest that was removed.
@@ -95,12 +97,20 @@ async function listUnreadyObjects(
   for (const name of parseRecord(await readTextIfPresent(applied)).values()) {
     const { collection } = await paths.find(name, signal)
     const path = `${collection}/${encodeURIComponent(name.name)}`
-    const object = await client.send<WorkloadObject>({ method: 'GET', path }, signal).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
-    const why = object === undefined ? 'is not there' : computeUnreadyObject(name.kind, object)
+    const object = await getIfPresent<WorkloadObject>(client, path, signal)
+    const className = name.kind === 'PersistentVolumeClaim' ? object?.spec?.storageClassName : undefined
+    const storageClass = className
+      ? await getIfPresent<StorageClass>(client, `${CLASSES}/${encodeURIComponent(className)}`, signal)
+      : undefined
+    const why = object === undefined ? 'is not there' : computeUnreadyObject(name.kind, object, storageClass)
     if (why !== undefined) unready.push(`${formatObjectName(name)}: ${why}`)
   }
   return unready
+}
+
+async function getIfPresent<T>(client: KubeClient, path: string, signal: AbortSignal): Promise<T | undefined> {
+  return await client.send<T>({ method: 'GET', path }, signal).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
 }

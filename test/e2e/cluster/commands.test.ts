@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { notInCluster, StandaloneNode } from '../support/standalone-node.ts'
 import { isReady } from '../support/test-node.ts'
@@ -131,10 +132,10 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
   })
 
   test('up --wait: fails with what is not ready, returns when all is; the node stays in both cases', async () => {
-    const up = (time: string) => {
-      const { runtime, cgroupRoot, folder } = node.lab
+    const { runtime, cgroupRoot, folder } = node.lab
+    const up = (time: string, ...options: readonly string[]) => {
       const place = ['--cgroup-root', `${cgroupRoot}/node`, '--kubelet', `${folder}/agent`]
-      return node.deckhand('up', `--wait=${time}`, '--runtime', runtime.endpoint, ...place)
+      return node.deckhand('up', `--wait=${time}`, '--runtime', runtime.endpoint, ...place, ...options)
     }
     await node.endUp('SIGTERM')
     const failed = await up('1s')
@@ -143,8 +144,14 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
     assert.match(failed.stderr, /^default\/done: .*exited with 4$/m)
     await node.kubectl('delete', 'pod', 'done')
     assert.equal((await node.deckhand('down')).exitCode, 0)
-    const done = await up('60s')
+    // A claim that is bound for its first pod is as it has to be while there is none.
+    const [accessModes, resources] = [['ReadWriteOnce'], { requests: { storage: '1Mi' } }]
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'unused' } }
+    await mkdir(`${folder}/applied`)
+    await writeFile(`${folder}/applied/claim.json`, JSON.stringify({ ...claim, spec: { accessModes, resources } }))
+    const done = await up('60s', '--apply', `${folder}/applied`)
     assert.equal(done.exitCode, 0, done.stderr)
+    assert.match(await node.kubectl('get', 'pvc', 'unused'), /^unused +Pending .*standard /m)
     assert.match(done.stdout, /\nEverything is ready\.\n$/)
     assert.equal((await node.deckhand('status')).exitCode, 0)
     assert.match((await node.deckhand('logs', 'up', '-n', '3')).stdout, /stop all/)
