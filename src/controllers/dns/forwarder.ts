@@ -98,7 +98,9 @@ async function askByUdp<T>(
         if (found !== undefined) resolve(found)
       })
       // A connected socket hears its server alone, and learns at once when no server listens there.
-      socket.connect(port, address, () => socket.send(bytes))
+      // Not as a callback, which Node calls too when there is no way to the server, as without a network.
+      socket.once('connect', () => socket.send(bytes))
+      socket.connect(port, address)
     })
   } finally {
     socket.close()

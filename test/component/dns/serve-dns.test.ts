@@ -206,4 +206,14 @@ describe('the DNS server', () => {
     assert.equal((await askUdp(alone, query('a.example'), 1000)).rcode, 2)
     assert.equal((await askUdp(alone, query('web.default.svc.cluster.local'), 1000)).rcode, 0)
   })
+
+  test('a server that there is no way to is passed over at once', async (t) => {
+    // The kernel refuses to connect there: without a network as unreachable, with one as a broadcast.
+    const unreachable = '255.255.255.255'
+    const good = await startUpstream(t, (name) => ({ answers: [{ type: 'A', name, ttl: 1, data: '192.0.2.1' }] }))
+    const both = await startDns(t, [unreachable, good.server])
+    assert.deepEqual(data((await askUdp(both, query('a.example'), 1500)).message.answers), ['192.0.2.1'])
+    const alone = await startDns(t, [unreachable])
+    assert.equal((await askUdp(alone, query('a.example'), 1500)).rcode, 2)
+  })
 })
