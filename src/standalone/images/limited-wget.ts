@@ -2,10 +2,11 @@ import type { TarEntry } from './tar.ts'
 
 /** Where the program is that "busybox" and the names of its applets lead to. */
 const PROGRAM = 'lib/busybox/busybox'
+/** The same program as it was, which "wget" runs: its messages begin with the name of the applet. */
+const ORIGINAL = 'lib/wget/busybox'
 // Of the same length, and at the same place in the order of all names.
-const HIDDEN_WGET = 'wgeT'
 const HIDDEN_NAMES = new Map([
-  ['wget', HIDDEN_WGET],
+  ['wget', 'wgeT'],
   ['busybox', 'busyboX'],
 ])
 
@@ -32,6 +33,8 @@ export function limitWget(busybox: Uint8Array, applets: readonly string[]): Busy
       { kind: 'folder', path: 'lib', mode: 0o755 },
       { kind: 'folder', path: 'lib/busybox', mode: 0o755 },
       { kind: 'file', path: PROGRAM, content: program, mode: 0o755 },
+      { kind: 'folder', path: 'lib/wget', mode: 0o755 },
+      { kind: 'file', path: ORIGINAL, content: busybox, mode: 0o755 },
       { kind: 'file', path: 'bin/busybox', content: Buffer.from(BUSYBOX), mode: 0o755 },
       { kind: 'file', path: 'bin/wget', content: Buffer.from(WGET), mode: 0o755 },
     ],
@@ -45,7 +48,7 @@ exec /${PROGRAM} "$@"
 
 /** The limit is one for all of wget's work, and kept by another program. */
 const WGET = `#!/bin/sh
-busybox=/${PROGRAM}
+busybox=/${ORIGINAL}
 limit=
 count=$#
 while [ "$count" -gt 0 ]; do
@@ -61,8 +64,8 @@ while [ "$count" -gt 0 ]; do
     *) set -- "$@" "$argument" ;;
   esac
 done
-[ -n "$limit" ] || exec $busybox ${HIDDEN_WGET} "$@"
-$busybox timeout "$limit" $busybox ${HIDDEN_WGET} "$@"
+[ -n "$limit" ] || exec $busybox wget "$@"
+$busybox timeout "$limit" $busybox wget "$@"
 code=$?
 # SIGTERM ended it.
 [ $code -eq 143 ] || exit $code

@@ -34,7 +34,9 @@ function runInImage([program = '', ...args]: readonly string[], line: string) {
       const file = files.get(`bin/${name}`)
       assert.ok(file?.kind === 'file')
       assert.equal(file.mode, 0o755)
-      const text = Buffer.from(file.content).toString().replaceAll('/lib/busybox/busybox', busybox)
+      const text = Buffer.from(file.content)
+        .toString()
+        .replaceAll(/\/lib\/(?:busybox|wget)\/busybox/gv, busybox)
       writeFileSync(`${folder}/${name}`, text, { mode: 0o755 })
     }
     writeFileSync(busybox, `#!/bin/sh\n${line}\n`, { mode: 0o755 })
@@ -68,6 +70,10 @@ describe('the busybox image', () => {
     assert.ok(program?.kind === 'file')
     // In the order that busybox searches.
     assert.equal(Buffer.from(program.content).toString(), 'code\0busyboX\0sh\0wgeT\0which\0')
+    // For wget itself, which says its name.
+    const original = files.get('lib/wget/busybox')
+    assert.ok(original?.kind === 'file')
+    assert.equal(Buffer.from(original.content).toString(), NAMES)
     const target = '../lib/busybox/busybox'
     assert.deepEqual(files.get('bin/sh'), { kind: 'symlink', path: 'bin/sh', target })
     for (const path of ['bin/wget', 'bin/busybox']) assert.equal(files.get(path)?.kind, 'file')
@@ -88,15 +94,15 @@ describe('the busybox image', () => {
   })
 
   const rows: [given: readonly string[], run: string][] = [
-    [['wget', '-q', '-O', '-', 'http://a b/'], 'wgeT|-q|-O|-|http://a b/'],
-    [['wget', '-T', '2', '-q', 'http://a/'], 'timeout|2|BUSYBOX|wgeT|-q|http://a/'],
-    [['wget', '-q', '-T5', 'http://a/'], 'timeout|5|BUSYBOX|wgeT|-q|http://a/'],
-    [['wget', '--timeout=3', 'http://a/'], 'timeout|3|BUSYBOX|wgeT|http://a/'],
-    [['wget', '--timeout', '3', 'http://a/'], 'timeout|3|BUSYBOX|wgeT|http://a/'],
-    [['wget', '-qT', '3', 'http://a/', '-O-'], 'timeout|3|BUSYBOX|wgeT|-q|http://a/|-O-'],
-    [['wget', '-qT3', 'http://a/', '-O-'], 'timeout|3|BUSYBOX|wgeT|-q|http://a/|-O-'],
-    [['wget'], 'wgeT'],
-    [['busybox', 'wget', '-T', '2', 'http://a/'], 'timeout|2|BUSYBOX|wgeT|http://a/'],
+    [['wget', '-q', '-O', '-', 'http://a b/'], 'wget|-q|-O|-|http://a b/'],
+    [['wget', '-T', '2', '-q', 'http://a/'], 'timeout|2|BUSYBOX|wget|-q|http://a/'],
+    [['wget', '-q', '-T5', 'http://a/'], 'timeout|5|BUSYBOX|wget|-q|http://a/'],
+    [['wget', '--timeout=3', 'http://a/'], 'timeout|3|BUSYBOX|wget|http://a/'],
+    [['wget', '--timeout', '3', 'http://a/'], 'timeout|3|BUSYBOX|wget|http://a/'],
+    [['wget', '-qT', '3', 'http://a/', '-O-'], 'timeout|3|BUSYBOX|wget|-q|http://a/|-O-'],
+    [['wget', '-qT3', 'http://a/', '-O-'], 'timeout|3|BUSYBOX|wget|-q|http://a/|-O-'],
+    [['wget'], 'wget'],
+    [['busybox', 'wget', '-T', '2', 'http://a/'], 'timeout|2|BUSYBOX|wget|http://a/'],
     [['busybox', 'echo', 'a b'], 'echo|a b'],
     [['busybox'], ''],
   ]
