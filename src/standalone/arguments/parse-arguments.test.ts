@@ -216,11 +216,17 @@ describe('parseArguments()', () => {
           assert.ok(error instanceof NodeError)
           assert.equal(error.exitCode, exitCodes.wrongArguments)
           assert.match(error.message, message)
+          assert.match(error.message, /; "deckhand (?:help|[a-z]+ --help)" says more$/)
           return true
         },
       )
     })
   }
+
+  test('names the help of the command whose arguments are wrong', () => {
+    assert.throws(() => parseArguments(['up', '--frob'], '/'), /; "deckhand up --help" says more$/)
+    assert.throws(() => parseArguments(['frob'], '/'), /; "deckhand help" says more$/)
+  })
 
   test('passes on every option of "up" to one that runs detached or at boot', () => {
     const options =

@@ -9,7 +9,9 @@ import type { ImagesOptions } from '../images/images-options.ts'
 import type { KubeconfigOptions } from '../kubeconfig.ts'
 import { LOGGED_PARTS } from '../logs.ts'
 import type { LogsOptions } from '../logs.ts'
+import { commandNames } from '../help.ts'
 import { parseAddress } from '../node/network/parse-addresses.ts'
+import { NodeError } from '../node/node-error.ts'
 import type { PageOptions } from '../page.ts'
 import type { NodePageOptions } from '../page-of-node.ts'
 import type { ResetOptions } from '../reset.ts'
@@ -45,6 +47,16 @@ export type Command =
 export function parseArguments(args: readonly string[], folder: string): Command {
   const [name = 'help', ...rest] = args
   if (rest.includes('--help') || rest.includes('-h')) return { kind: 'help', command: name }
+  try {
+    return parseCommand(name, rest, folder)
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error
+    const help = commandNames.includes(name) ? `deckhand ${name} --help` : 'deckhand help'
+    throw new NodeError(`${error.message}; "${help}" says more`, error.exitCode, { cause: error })
+  }
+}
+
+function parseCommand(name: string, rest: readonly string[], folder: string): Command {
   switch (name) {
     case 'up':
       return parseUpCommand(rest, folder)

@@ -39,5 +39,5 @@ export function parsePort(name: string, value: string): number {
 }
 
 export function wrong(message: string): NodeError {
-  return new NodeError(`${message}; "deckhand help" says more`, exitCodes.wrongArguments)
+  return new NodeError(message, exitCodes.wrongArguments)
 }
