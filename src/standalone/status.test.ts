@@ -5,6 +5,7 @@ import { makeTemporaryFolder } from '../../test/fixtures/make-temporary-folder.t
 import { systemClock } from '../base/async/clock.ts'
 import type { RuntimeAnswer } from './node/node-deps.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
+import { SWITCHABLE_PARTS } from './node/switchable-parts.ts'
 import { runStatus } from './status.ts'
 
 const ENDPOINT = 'unix:///var/run/docker.sock'
@@ -55,6 +56,18 @@ describe('runStatus()', () => {
     assert.equal(await runtimeLine('nothing'), `runtime    ${ENDPOINT} is away: nothing listens there, ${consequence}`)
     assert.equal(await runtimeLine('silent'), `runtime    ${ENDPOINT} does not answer, ${consequence}`)
   })
+})
+
+test('status says of each part that it is switched off', async () => {
+  for (const part of Object.keys(SWITCHABLE_PARTS)) {
+    const lines = await linesOf('docker', { without: [part] })
+    const said = lines.filter((line) => line.includes('--without'))
+    assert.equal(said.length, 1, said.join('\n'))
+    assert.match(
+      said[0] ?? '',
+      new RegExp(`switched off \\(--without ${part}\\)$|^left out {3}${part} \\(--without\\)$`),
+    )
+  }
 })
 
 test('status says which parts are switched off, and why policies are not taken', async () => {

@@ -45,7 +45,7 @@ import type { NodeRecord } from './node/node-record.ts'
 import { OWN_NAME } from './node/own-name.ts'
 import { findIngressRefusal, formatIngressPorts, hasIngress } from './node/network/ingress-refusal.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
-import { checkServicePrograms, prepareServiceNetwork, removePolicyRules } from './node/network/service-network.ts'
+import { checkServicePrograms, prepareServiceNetwork, removeUnkeptRules } from './node/network/service-network.ts'
 import { startNodeApi } from './node/api/start-node-api.ts'
 import { startNodePage } from './node/page/start-node-page.ts'
 import { runSupervision } from './node/supervision.ts'
@@ -86,7 +86,8 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const { without, addresses } = options
   const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(deps, layout, signal)
   const policyRefusal = await findPolicyRefusal(options, deps.programPath)
-  if (policyRefusal !== undefined) await removePolicyRules(deps.clock, layout, signal)
+  const kept = { services: !without.includes('services'), policies: policyRefusal === undefined }
+  await removeUnkeptRules(deps.clock, layout, kept, signal)
   const refusals = { policies: policyRefusal, ingress: findIngressRefusal(options) }
   await startNodeApi(deps, { layout, record, without, hasServiceAddress, refusals }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)

@@ -5,31 +5,20 @@ import { KubeletCredentials } from '../../../src/api-server/backends/kubelet-cre
 import { ensureKubeletClientCertificate } from '../../../src/api-server/pki/kubelet-client-certificate.ts'
 import { openPki } from '../../../src/api-server/pki/open-pki.ts'
 import { systemClock } from '../../../src/base/async/clock.ts'
-import type { Clock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { call } from '../api-server/api-client.ts'
 import { startFakeKubelet } from '../api-server/fake-kubelet.ts'
 import { createFolder } from '../api-server/start-secured-api.ts'
+import { createFastClock } from '../../fakes/fast-clock.ts'
 import { createWorkloadWorld } from './create-workload-world.ts'
 import type { AnyObject } from './create-workload-world.ts'
 
-const SPEED = 100
 const METRICS = 'GET /apis/metrics.k8s.io/v1beta1/pods'
-
-/** A clock that runs a hundred times as fast: a turn of the autoscalers takes 150 ms, the window for shrinking 3 s. */
-function createFastClock(): Clock {
-  const [now, monotonic] = [systemClock.now(), systemClock.monotonic()]
-  const passed = () => (systemClock.monotonic() - monotonic) * SPEED
-  return {
-    now: () => now + passed(),
-    monotonic: () => monotonic + passed(),
-    sleep: (ms, signal) => systemClock.sleep(ms / SPEED, signal),
-  }
-}
 
 /** The workload world with a kubelet that reports what its pods use. */
 async function createScaledWorld(t: TestContext) {
   const folder = createFolder(t)
+  // A turn of the autoscalers takes 150 ms, the window for shrinking 3 s.
   const clock = createFastClock()
   const pki = await openPki(`${folder}/pki`, { clock: systemClock, log: silentLogger })
   const certificate = await ensureKubeletClientCertificate(pki, { clock: systemClock, log: silentLogger })

@@ -5,9 +5,8 @@ import { systemClock } from '../../../src/base/async/clock.ts'
 import type { Clock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { runControllers } from '../../../src/controllers/composition/run-controllers.ts'
-import type { ControllersDeps } from '../../../src/controllers/composition/run-controllers.ts'
+import type { ControllersDeps } from '../../../src/controllers/composition/create-controllers.ts'
 import { runScheduler } from '../../../src/controllers/scheduler/run-scheduler.ts'
-import type { VolumeFolders } from '../../../src/controllers/storage/volume-folders.ts'
 import { makeTemporaryFolder } from '../../fixtures/make-temporary-folder.ts'
 import { call, watch } from '../api-server/api-client.ts'
 import type { Answer } from '../api-server/api-client.ts'
@@ -23,6 +22,7 @@ const NAMESPACE = '/namespaces/default'
 const ROOTS: Readonly<Record<string, string>> = {
   pods: '/api/v1',
   events: '/api/v1',
+  namespaces: '/api/v1',
   nodes: '/api/v1',
   services: '/api/v1',
   endpoints: '/api/v1',
@@ -41,6 +41,7 @@ const ROOTS: Readonly<Record<string, string>> = {
   horizontalpodautoscalers: '/apis/autoscaling/v2',
   ingresses: '/apis/networking.k8s.io/v1',
   ingressclasses: '/apis/networking.k8s.io/v1',
+  networkpolicies: '/apis/networking.k8s.io/v1',
   secrets: '/api/v1',
 }
 
@@ -60,16 +61,15 @@ export async function createWorkloadWorld(
   options: {
     readonly clock?: Clock
     readonly api?: Partial<TestApiOptions>
-    readonly folders?: VolumeFolders
-    /** Where Ingresses are served, or why they are not. */
-    readonly ingress?: ControllersDeps['ingress']
-    /** Whether the real scheduler gives pods their node; otherwise they get it unasked. */
+    /** What parts of the node need: where volumes are, where names and Ingresses are served, how rules are written. */
+    readonly parts?: Partial<Pick<ControllersDeps, 'folders' | 'ingress' | 'dns' | 'proxy' | 'policies'>>
+    /** Whether the real scheduler gives pods their node, unless it is switched off; otherwise they get it unasked. */
     readonly hasScheduler?: boolean
     /** Parts that are switched off. */
     readonly without?: readonly string[]
   } = {},
 ) {
-  const { clock = systemClock, folders, ingress, hasScheduler = false, without = [] } = options
+  const { clock = systemClock, parts, hasScheduler = false, without = [] } = options
   const server = await createTestApi({ folder: makeTemporaryFolder(), hasScheduler, ...options.api })
   const client = new FakeKubeClient(server.api)
   const over = new AbortController()
@@ -80,8 +80,8 @@ export async function createWorkloadWorld(
     const log = silentLogger
     const scheduler = { ...deps, log, events: { record() {} } }
     const loops = [
-      runControllers({ ...deps, folders, ingress, log }, stop.signal),
-      ...(hasScheduler ? [runScheduler(scheduler, stop.signal)] : []),
+      runControllers({ ...deps, ...parts, log }, stop.signal),
+      ...(hasScheduler && !without.includes('scheduler') ? [runScheduler(scheduler, stop.signal)] : []),
     ]
     return Promise.all(loops).catch((error: unknown) => {
       if (!stop.signal.aborted) throw error
@@ -150,7 +150,9 @@ export async function createWorkloadWorld(
 export type WorkloadWorld = Awaited<ReturnType<typeof createWorkloadWorld>>
 
 function pathOf(plural: string): string {
-  const isNamespaced = !['nodes', 'persistentvolumes', 'storageclasses', 'ingressclasses'].includes(plural)
+  const isNamespaced = !['namespaces', 'nodes', 'persistentvolumes', 'storageclasses', 'ingressclasses'].includes(
+    plural,
+  )
   return `${ROOTS[plural]}${isNamespaced ? NAMESPACE : ''}/${plural}`
 }
 

@@ -20,7 +20,7 @@ describe('Ingresses among the other controllers', () => {
   test('are served with the certificates of secrets of that type', async (t) => {
     const ready = Promise.withResolvers<IngressPorts>()
     const ingress = { ports: { http: 0, https: 0 }, onReady: ready.resolve }
-    const world = await createWorkloadWorld(t, { ingress })
+    const world = await createWorkloadWorld(t, { parts: { ingress } })
     await createClass(world)
     const ports = await ready.promise
     const toData = (text: string) => Buffer.from(text).toString('base64')
@@ -49,7 +49,7 @@ describe('Ingresses among the other controllers', () => {
   })
 
   test('lose their address, and learn why, on a node that does not serve them any more', async (t) => {
-    const world = await createWorkloadWorld(t, { ingress: { refusal: 'there is no port' } })
+    const world = await createWorkloadWorld(t, { parts: { ingress: { refusal: 'there is no port' } } })
     await createClass(world)
     for (const [name, ingressClassName] of [
       ['own', 'deckhand'],

@@ -24,7 +24,7 @@ async function setUp(t: TestContext, storageClass: object = {}) {
     remove: (name: string, signal: AbortSignal) => guarded.removeTree(`${root}/${name}`, signal),
     list: () => listProvisionedFolders(root),
   }
-  const world = await createWorkloadWorld(t, { folders, hasScheduler: true })
+  const world = await createWorkloadWorld(t, { parts: { folders }, hasScheduler: true })
   await world.create('nodes', {
     metadata: { name: 'node-1', labels: { 'kubernetes.io/hostname': 'node-1' } },
     status: { allocatable: { cpu: '8', memory: '8Gi', pods: '100' }, conditions: [{ type: 'Ready', status: 'True' }] },

@@ -48,13 +48,15 @@ export async function prepareServiceNetwork(
   return { hasAddresses: problem === undefined, seesBridge: seesBridge() }
 }
 
-/** Takes away the rules of policies: those of an earlier run that are not kept right any more would cut off new pods. */
-export async function removePolicyRules(
+/** Takes away rules of an earlier run that nothing keeps right any more: they would cut off new pods, or send connections to pods that are gone. */
+export async function removeUnkeptRules(
   clock: Clock,
   { services }: Pick<NodeLayout, 'services'>,
+  kept: { readonly services: boolean; readonly policies: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  await removeTable(clock, services.policyTable, signal)
+  if (!kept.services) await removeTable(clock, services.table, signal)
+  if (!kept.policies) await removeTable(clock, services.policyTable, signal)
 }
 
 /** Takes away what the node's services have in the kernel. */
