@@ -8,6 +8,8 @@ test('formatExplanation() gives the sentence and the steps', () => {
     { name: 'create sandbox', startedAt, ms: 107.4 },
     { name: 'start container "web"', startedAt, ms: 5, error: 'no such file' },
     { name: 'sync', startedAt, ms: 5, error: 'no such file' },
+    { name: 'start container "web"', startedAt, ms: 5, error: 'back-off: ErrStart: no such file' },
+    { name: 'start container "web"', startedAt, ms: 5, error: 'back-off: ErrStart: no such file' },
     { name: 'wait for a start slot', startedAt },
   ]
   assert.equal(
@@ -17,6 +19,8 @@ test('formatExplanation() gives the sentence and the steps', () => {
       '  12:30:05.007    0.107 s  create sandbox',
       '  12:30:05.007    0.005 s  start container "web": no such file',
       '  12:30:05.007    0.005 s  sync: failed as above',
+      '  12:30:05.007    0.005 s  start container "web": back-off: ErrStart: as above',
+      '  12:30:05.007    0.005 s  start container "web": failed as above',
       '  12:30:05.007    goes on  wait for a start slot',
     ].join('\n'),
   )

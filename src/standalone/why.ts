@@ -59,14 +59,20 @@ export function describeSilence(
   return `Cannot ask the agent about "${pod}": ${why}`
 }
 
+/** A step within another fails with it, and what is tried again fails often in the same way: once is enough to read. */
+function shortenKnown(error: string, shown: ReadonlySet<string>): string {
+  if (shown.has(error)) return 'failed as above'
+  const known = [...shown].find((each) => error.includes(each))
+  return known === undefined ? error : error.replace(known, () => 'as above')
+}
+
 /** The sentence, then the steps with the time of day, how long they took and what went wrong. */
 export function formatExplanation({ namespace, name, why, from, steps }: Omit<ExplainedPod, 'uid'>): string {
   const errors = new Set<string>()
   const lines = steps.map(({ name: step, startedAt, ms, error }) => {
     const time = new Date(startedAt).toISOString().slice(11, 23)
     const took = ms === undefined || ms === null ? 'goes on' : `${(ms / 1000).toFixed(3)} s`
-    const failure = error === undefined || error === null ? '' : errors.has(error) ? ': failed as above' : `: ${error}`
-    // A step within another fails with it, and what is tried again fails often in the same way: once is enough to read.
+    const failure = error === undefined || error === null ? '' : `: ${shortenKnown(error, errors)}`
     if (error) errors.add(error)
     return `  ${time}  ${took.padStart(9)}  ${step}${failure}`
   })
