@@ -4,6 +4,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { runMemoryTrim } from './run-memory-trim.ts'
 
 const CHECKS_UNTIL_LATE = 60
+const CHECKS_OF_LONG_REST = 12
 
 test('runMemoryTrim() gives memory back when it is quiet and there is more than before, and what malloc keeps now and then', async () => {
   const clock = new FakeClock()
@@ -43,9 +44,15 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   assert.deepEqual([await pass(0, { garbage: 9 }), await pass(0)], [3, 3])
   isBusy = false
   assert.equal(await pass(0), 4)
+  // Work of others without end: after a minute of rest the pause is taken all the same, and not again without need.
+  isBusy = true
+  assert.equal(await pass(6, { garbage: 9 }), 4)
+  for (let check = 0; check < CHECKS_OF_LONG_REST - 1; check += 1) assert.equal(await pass(0), 4)
+  assert.deepEqual([await pass(0), await pass(0, { garbage: 5 })], [5, 5])
+  isBusy = false
   // Work without end: there is no time for a pause.
   for (let check = 0; check < CHECKS_UNTIL_LATE; check += 1) await pass(6, { garbage: 1 })
-  assert.deepEqual(times, { collected: 4, trimmed: 5 })
+  assert.deepEqual(times, { collected: 5, trimmed: 6 })
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
   assert.equal(clock.sleeping, 0)

@@ -19,6 +19,8 @@ const CHECK_MS = 5000
 const REST = 5
 // With less than half a CPU left over others want them too, and a pause that is short by itself becomes long.
 const IDLE_MS = CHECK_MS / 2
+// On a machine whose CPUs are never free the one long pause is better than keeping the memory for ever.
+const LONG_REST_CHECKS = 12
 const WORTH_BYTES = 6_000_000
 // What was in use the last time may be free by now, and this costs next to nothing.
 const LATE_MS = 300_000
@@ -31,10 +33,13 @@ export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): 
   const { clock, work, idleCpuMs, residentBytes, collectGarbage, trimMalloc } = deps
   let trimmedAt = clock.monotonic()
   let left = 0
+  let checksAtRest = 0
   for (;;) {
     const before = { work: work(), idleMs: idleCpuMs() }
     await clock.sleep(CHECK_MS, signal)
-    const isQuiet = work() - before.work <= REST && idleCpuMs() - before.idleMs >= IDLE_MS
+    checksAtRest = work() - before.work <= REST ? checksAtRest + 1 : 0
+    const areCpusFree = idleCpuMs() - before.idleMs >= IDLE_MS
+    const isQuiet = checksAtRest > 0 && (areCpusFree || checksAtRest >= LONG_REST_CHECKS)
     const isWorth = isQuiet && residentBytes() - left >= WORTH_BYTES
     if (!isWorth && clock.monotonic() - trimmedAt < LATE_MS) continue
     if (isWorth) collectGarbage()
