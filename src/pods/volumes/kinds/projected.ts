@@ -22,10 +22,14 @@ export function createProjectedKind(
         volume: specName,
         fsUser,
         fsGroup,
+        defaultMode: requireDefaultMode(source),
         content: deps.content,
-        nodeAllocatable: deps.nodeAllocatable(),
+        // Computed only for pods that ask for it.
+        get nodeAllocatable() {
+          return deps.nodeAllocatable()
+        },
       }
-      return await gatherProjection(source.sources, { ...info, defaultMode: requireDefaultMode(source) }, signal)
+      return await gatherProjection(source.sources, info, signal)
     },
   })
 }
