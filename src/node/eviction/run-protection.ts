@@ -90,7 +90,7 @@ function toEvictionDeps(deps: ProtectionDeps): EvictionDeps {
 function createMemoryReader({ machine, host, runtime }: ProtectionDeps): () => Observations {
   const reader = host.cgroupReader()
   const read = reader.version === 2 ? readCgroupV2 : readCgroupV1
-  const memoryOf = (path: string) => read(reader, path, { details: false, pressure: false }).memory
+  const memoryOf = (path: string) => read(reader, path, { extent: 'all', details: false, pressure: false }).memory
   const [pods] = runtime.cgroups.perQos ? qosCgroupPaths(runtime.cgroups) : []
   return () =>
     computeMemoryObservations(

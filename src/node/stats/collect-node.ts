@@ -69,7 +69,7 @@ async function sample(
   first?: number,
 ): Promise<CgroupUsage | undefined> {
   const details = parts.has('details')
-  const cgroup = sampler.sample(path, { details, pressure: deps.pressure })
+  const cgroup = sampler.sample(path, { extent: 'all', details, pressure: deps.pressure })
   if (cgroup === undefined || !details) return cgroup
   const pids = listOwnProcesses(deps.cgroups, path)
   return { ...cgroup, processes: await readProcesses(deps.files, { pids, first, budget }) }

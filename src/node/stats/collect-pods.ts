@@ -69,14 +69,18 @@ async function collectPod(
     namespace: pod.namespace,
     createdAt: sandbox.createdAt,
     // Its processes are those of its parts.
-    cgroup: path === undefined ? undefined : await sample(observation, path, []),
+    cgroup: path === undefined ? undefined : await sample(observation, { path, pids: [], briefly: 'memory' }),
     // Only scrapers of details want to know; its pod counts it too.
     sandbox: {
       id: sandbox.id,
       cgroup:
         sandboxPath === undefined || !observation.parts.has('details')
           ? undefined
-          : await sample(observation, sandboxPath, listProcesses(observation.deps.cgroups, sandboxPath)),
+          : await sample(observation, {
+              path: sandboxPath,
+              pids: listProcesses(observation.deps.cgroups, sandboxPath),
+              briefly: 'cpu',
+            }),
     },
     containers,
     interfaces: observation.parts.has('network')
@@ -102,7 +106,7 @@ async function toContainer(
     image,
     createdAt,
     startedAt,
-    cgroup: path === undefined ? undefined : await sample(observation, path, pids ?? []),
+    cgroup: path === undefined ? undefined : await sample(observation, { path, pids: pids ?? [], briefly: 'cpu' }),
     processes: pids?.length,
     rootfs: observation.disk?.rootfs.get(id),
     logs: observation.disk?.pods.get(pod.uid)?.logs.get(name) ?? (observation.disk === undefined ? undefined : NOTHING),
@@ -114,11 +118,20 @@ const NOTHING: TreeUsage = { bytes: 0, inodes: 0 }
 
 async function sample(
   { deps, sampler, parts, budget }: PodObservation,
-  path: string,
-  pids: readonly number[],
+  {
+    path,
+    pids,
+    briefly,
+  }: {
+    readonly path: string
+    readonly pids: readonly number[]
+    /** What is enough for an overview; cpu always, since its use is the difference between two snapshots. */
+    readonly briefly: 'cpu' | 'memory'
+  },
 ): Promise<CgroupUsage | undefined> {
   const details = parts.has('details')
-  const cgroup = sampler.sample(path, { details, pressure: deps.pressure })
+  const isWhole = details || parts.has('usage')
+  const cgroup = sampler.sample(path, { extent: isWhole ? 'all' : briefly, details, pressure: deps.pressure })
   if (cgroup === undefined || !details) return cgroup
   // The oldest, as a rule: pids grow.
   const first = pids.length === 0 ? undefined : Math.min(...pids)

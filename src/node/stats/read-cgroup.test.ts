@@ -4,8 +4,8 @@ import { RECORDED_POD, RecordedCgroups } from '../../../test/fixtures/read-recor
 import { readCgroupV1 } from './sampling/read-cgroup-v1.ts'
 import { readCgroupV2 } from './sampling/read-cgroup-v2.ts'
 
-const all = { details: true, pressure: true }
-const usage = { details: false, pressure: false }
+const all = { extent: 'all', details: true, pressure: true } as const
+const usage = { extent: 'all', details: false, pressure: false } as const
 
 describe('readCgroupV2()', () => {
   test('reads all of a container', () => {
@@ -173,3 +173,22 @@ describe('readCgroupV1()', () => {
     assert.equal(readCgroupV1(cgroups, '/', usage).swap, undefined)
   })
 })
+
+for (const [version, read] of [
+  [1, readCgroupV1],
+  [2, readCgroupV2],
+] as const)
+  test(`readCgroupV${version}() reads what is wanted and no other file`, () => {
+    const whole = read(new RecordedCgroups(version), `${RECORDED_POD}/c1`, usage)
+    const rows = [
+      { extent: 'cpu', memory: undefined, reads: 1 },
+      { extent: 'memory', memory: { ...whole.memory, limitBytes: undefined }, reads: 3 },
+    ] as const
+    for (const { extent, memory, reads } of rows) {
+      const cgroups = new RecordedCgroups(version)
+      // Pressure is in files of its own.
+      const sample = read(cgroups, `${RECORDED_POD}/c1`, { extent, details: false, pressure: true })
+      assert.deepEqual(sample, { cpu: whole.cpu, memory, swap: undefined, io: undefined, details: undefined })
+      assert.equal(cgroups.reads, reads)
+    }
+  })

@@ -153,6 +153,27 @@ describe('StatsEngine', () => {
     assert.equal(snapshots(), 0)
   })
 
+  test('reads little for an overview, and has rates for the first who asks for more', async (t) => {
+    const { world, engine, pass } = setUp(t)
+    const overview = await engine.ask(['overview'], signal)
+    const few = world.cgroups.reads
+    const [pod] = overview.pods
+    assert.notEqual(pod?.cgroup?.sample.memory, undefined)
+    assert.deepEqual(
+      pod?.containers.map(({ cgroup }) => [cgroup?.sample.cpu === undefined, cgroup?.sample.memory]),
+      pod?.containers.map(() => [false, undefined]),
+    )
+    await pass(9)
+    const whole = await engine.ask(['usage'], signal)
+    assert.ok(world.cgroups.reads - few > few * 1.2, `${few} files, then ${world.cgroups.reads - few}`)
+    for (const { cgroup } of whole.pods.flatMap(({ containers }) => containers)) {
+      assert.notEqual(cgroup?.sample.memory, undefined)
+      assert.notEqual(cgroup?.nanoCores, undefined)
+    }
+    // Who wants less takes what there is.
+    assert.equal(await engine.ask(['overview'], signal), whole)
+  })
+
   test('goes on with the parts that are still asked for', async (t) => {
     const { world, engine, pass } = setUp(t)
     await engine.ask(['usage', 'disk'], signal)

@@ -143,7 +143,7 @@ export class StatsEngine {
     const snapshot = { time: clock.now(), parts, node, pods: stats, runtimeFamilies }
     const containers = new Set(pods.flatMap(listMeasured).map(({ id }) => id))
     this.#last = { at, snapshot, containers }
-    if (parts.has('usage')) this.history.add(snapshot)
+    if (parts.has('usage') || parts.has('overview')) this.history.add(snapshot)
     return snapshot
   }
 
@@ -186,5 +186,8 @@ export class StatsEngine {
 }
 
 function hasAll(had: ReadonlySet<StatsPart>, wanted: readonly StatsPart[]): boolean {
-  return wanted.every((part) => had.has(part) || (part === 'fileSystems' && had.has('disk')))
+  return wanted.every((part) => had.has(part) || WIDER_PARTS[part]?.some((wider) => had.has(wider)) === true)
 }
+
+/** Parts that have all of another one. */
+const WIDER_PARTS: Partial<Record<StatsPart, readonly StatsPart[]>> = { overview: ['usage'], fileSystems: ['disk'] }

@@ -6,10 +6,10 @@ import type { DiskCounters } from './sampling/parse-disk-stats.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
 
 /**
- * The parts of a snapshot. Usage: cpu and memory of every cgroup. Details: the rest of what cgroups count. Network: the
+ * The parts of a snapshot. Overview: cpu and memory of the node and of each pod as a whole. Usage: that of every cgroup. Details: the rest of what cgroups count. Network: the
  * interfaces of pods. FileSystems: those that the runtime uses. Disk: these too, and what containers, logs and volumes take.
  */
-export type StatsPart = 'usage' | 'details' | 'network' | 'fileSystems' | 'disk'
+export type StatsPart = 'overview' | 'usage' | 'details' | 'network' | 'fileSystems' | 'disk'
 
 /** The usage of the whole node at one time. Times are milliseconds since the epoch. */
 export interface StatsSnapshot {

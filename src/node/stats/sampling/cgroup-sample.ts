@@ -12,8 +12,10 @@ export interface PressureLine {
   readonly total: number
 }
 
-/** What is wanted besides cpu and memory. */
+/** What is wanted of a cgroup: each file that is not read is a part of what an idle node costs. */
 export interface SampleRequest {
+  /** Cpu alone; or memory too; or limits and swap as well. */
+  readonly extent: 'cpu' | 'memory' | 'all'
   readonly details: boolean
   /** How long tasks waited; only cgroup v2 reports it. */
   readonly pressure: boolean

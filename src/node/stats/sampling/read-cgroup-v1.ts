@@ -12,17 +12,22 @@ import { parseBlkio, parseFlat, parseLimit, parseNumber } from './parse-cgroup-t
 // The unit of cpuacct.stat; the same on every architecture that we run on.
 const TICKS_PER_SECOND = 100
 const NANOS = 1e9
+const NOT_READ = { cpu: undefined, memory: undefined, swap: undefined, io: undefined, details: undefined }
 
 /** Reads a cgroup of the old kind, whose controllers have a tree each. */
 export function readCgroupV1(reader: CgroupReader, cgroup: string, desired: SampleRequest): CgroupSample {
   const usageNanos = parseNumber(reader.read('cpuacct', cgroup, 'cpuacct.usage'))
+  const cpu = usageNanos === undefined ? undefined : { usageNanos, pressure: undefined }
+  if (desired.extent === 'cpu') return { ...NOT_READ, cpu }
   const statText = reader.read('memory', cgroup, 'memory.stat')
   const stat = parseFlat(statText)
-  const memory = statText === undefined ? undefined : readMemory(reader, cgroup, stat)
+  const hasLimits = desired.extent === 'all'
+  const memory = statText === undefined ? undefined : readMemory(reader, cgroup, { stat, hasLimits })
+  if (!hasLimits) return { ...NOT_READ, cpu, memory }
   const memswLimitText = reader.read('memory', cgroup, 'memory.memsw.limit_in_bytes')
   const memswLimit = parseLimit(memswLimitText)
   return {
-    cpu: usageNanos === undefined ? undefined : { usageNanos, pressure: undefined },
+    cpu,
     memory,
     // Without the file the kernel does not count swap.
     swap:
@@ -37,7 +42,11 @@ export function readCgroupV1(reader: CgroupReader, cgroup: string, desired: Samp
   }
 }
 
-function readMemory(reader: CgroupReader, cgroup: string, stat: (name: string) => number): MemorySample | undefined {
+function readMemory(
+  reader: CgroupReader,
+  cgroup: string,
+  { stat, hasLimits }: { readonly stat: (name: string) => number; readonly hasLimits: boolean },
+): MemorySample | undefined {
   const usageBytes = parseNumber(reader.read('memory', cgroup, 'memory.usage_in_bytes'))
   if (usageBytes === undefined) return undefined
   const inactiveFileBytes = stat('total_inactive_file')
@@ -53,7 +62,7 @@ function readMemory(reader: CgroupReader, cgroup: string, stat: (name: string) =
     majorPageFaults: stat('total_pgmajfault'),
     ownPageFaults: stat('pgfault'),
     ownMajorPageFaults: stat('pgmajfault'),
-    limitBytes: parseLimit(reader.read('memory', cgroup, 'memory.limit_in_bytes')),
+    limitBytes: hasLimits ? parseLimit(reader.read('memory', cgroup, 'memory.limit_in_bytes')) : undefined,
     pressure: undefined,
   }
 }

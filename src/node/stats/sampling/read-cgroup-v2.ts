@@ -1,16 +1,10 @@
 import type { CgroupReader } from '../../../system/cgroups/cgroup-reader.ts'
-import type {
-  CgroupDetails,
-  CgroupSample,
-  CpuThrottling,
-  MemorySample,
-  Pressure,
-  SampleRequest,
-} from './cgroup-sample.ts'
+import type { CgroupDetails, CgroupSample, CpuThrottling, MemorySample, SampleRequest } from './cgroup-sample.ts'
 import { parseFlat, parseIoStat, parseLimit, parseNumber, parsePressure } from './parse-cgroup-text.ts'
 
 const MICROS = 1e6
 const NANOS_PER_MICRO = 1000
+const NOT_READ = { cpu: undefined, memory: undefined, swap: undefined, io: undefined, details: undefined }
 
 /** A file of lines such as "anon 4096". */
 type Flat = (name: string) => number
@@ -19,8 +13,15 @@ type Flat = (name: string) => number
 export function readCgroupV2(reader: CgroupReader, cgroup: string, desired: SampleRequest): CgroupSample {
   const cpuText = reader.read('cpu', cgroup, 'cpu.stat')
   const cpu = parseFlat(cpuText)
+  const usageNanos = cpu('usage_usec') * NANOS_PER_MICRO
+  const cpuAlone = cpuText === undefined ? undefined : { usageNanos, pressure: undefined }
+  if (desired.extent === 'cpu') return { ...NOT_READ, cpu: cpuAlone }
   const statText = reader.read('memory', cgroup, 'memory.stat')
   const stat = parseFlat(statText)
+  const memory = (limits: Pick<MemorySample, 'limitBytes' | 'pressure'>) =>
+    statText === undefined ? undefined : readMemory(reader, cgroup, { stat, limits })
+  if (desired.extent === 'memory')
+    return { ...NOT_READ, cpu: cpuAlone, memory: memory({ limitBytes: undefined, pressure: undefined }) }
   const swapUsage = parseNumber(reader.read('memory', cgroup, 'memory.swap.current'))
   const swapLimit = parseLimit(reader.read('memory', cgroup, 'memory.swap.max'))
   const pressure = (name: 'cpu' | 'io' | 'memory') =>
@@ -28,14 +29,11 @@ export function readCgroupV2(reader: CgroupReader, cgroup: string, desired: Samp
       ? parsePressure(reader.read(name === 'io' ? 'blkio' : name, cgroup, `${name}.pressure`))
       : undefined
   return {
-    cpu:
-      cpuText === undefined
-        ? undefined
-        : {
-            usageNanos: cpu('usage_usec') * NANOS_PER_MICRO,
-            pressure: pressure('cpu'),
-          },
-    memory: statText === undefined ? undefined : readMemory(reader, cgroup, { stat, pressure: pressure('memory') }),
+    cpu: cpuText === undefined ? undefined : { usageNanos, pressure: pressure('cpu') },
+    memory: memory({
+      limitBytes: parseLimit(reader.read('memory', cgroup, 'memory.max')),
+      pressure: pressure('memory'),
+    }),
     swap: swapUsage === undefined ? undefined : { usageBytes: swapUsage, limitBytes: swapLimit },
     io: desired.pressure ? { pressure: pressure('io') } : undefined,
     details: desired.details ? readDetails(reader, cgroup, { cpu, stat, swapLimit }) : undefined,
@@ -45,7 +43,7 @@ export function readCgroupV2(reader: CgroupReader, cgroup: string, desired: Samp
 function readMemory(
   reader: CgroupReader,
   cgroup: string,
-  { stat, pressure }: { readonly stat: Flat; readonly pressure: Pressure | undefined },
+  { stat, limits }: { readonly stat: Flat; readonly limits: Pick<MemorySample, 'limitBytes' | 'pressure'> },
 ): MemorySample {
   // The root has no such file.
   const usageBytes = parseNumber(reader.read('memory', cgroup, 'memory.current')) ?? stat('anon') + stat('file')
@@ -63,8 +61,7 @@ function readMemory(
     // Here the kernel only counts with all that is below.
     ownPageFaults: faults.pageFaults,
     ownMajorPageFaults: faults.majorPageFaults,
-    limitBytes: parseLimit(reader.read('memory', cgroup, 'memory.max')),
-    pressure,
+    ...limits,
   }
 }
 
