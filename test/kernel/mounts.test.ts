@@ -9,10 +9,12 @@ import type { TestContext } from 'node:test'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { makeShared } from '../../src/system/mounts/make-shared.ts'
 import { mountPointsBelow, mountsOnTheWay, readMountTable } from '../../src/system/mounts/mount-table.ts'
+import { createChangeCheck, createKnownMountTable } from '../../src/system/mounts/known-mount-table.ts'
 import { createMounter } from '../../src/system/mounts/mounter.ts'
 import { mountsAt } from '../../src/system/mounts/mounts-at.ts'
 import { createNoswapProbe } from '../../src/system/directories/noswap-probe.ts'
 import { createVolumeFiles } from '../../src/system/directories/volume-files.ts'
+import { runProcess } from '../../src/system/processes/run-process.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 
 inMountNamespace(import.meta.filename, () => {
@@ -44,6 +46,31 @@ inMountNamespace(import.meta.filename, () => {
       assert.deepEqual(others, [])
       assert.deepEqual([entry?.point, entry?.fileSystem, entry?.options.includes('noexec')], [target, 'tmpfs', true])
       assert.ok(entry?.superOptions.includes('size=1024k'))
+    })
+
+    test('knows of each change by the next look, and keeps the table until then', async (t) => {
+      const folder = await makeFolder(t)
+      let reads = 0
+      const hasChanged = createChangeCheck()
+      const counted = createKnownMountTable({
+        hasChanged,
+        readTable() {
+          reads += 1
+          return readMountTable()
+        },
+      })
+      const optionsOf = async (point: string) =>
+        (await counted()).filter((entry) => entry.point === point).map(({ options }) => options[0])
+      assert.deepEqual(await optionsOf(folder), [])
+      const target = await makeTmpfs(folder, 'a')
+      assert.deepEqual([await optionsOf(target), await optionsOf(target)], [['rw'], ['rw']])
+      // Others mount and unmount too, as the runtime does.
+      const run = (...argv: readonly string[]) => runProcess(systemClock, { argv, deadlineMs: 5000 }, signal)
+      await run('mount', '-o', 'remount,bind,ro', target)
+      assert.deepEqual([await optionsOf(target), await optionsOf(target)], [['ro'], ['ro']])
+      await run('umount', target)
+      assert.deepEqual([await optionsOf(target), await optionsOf(target)], [[], []])
+      assert.equal(reads, 4)
     })
 
     test('names what the kernel does not know', async (t) => {

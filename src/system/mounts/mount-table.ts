@@ -58,9 +58,8 @@ export function outerMountPointsBelow(table: readonly MountEntry[], folder: stri
  */
 export function mountsOnTheWay(table: readonly MountEntry[], path: string): readonly MountEntry[] {
   const around = table.filter(({ point }) => point === '/' || path === point || path.startsWith(`${point}/`))
-  const ids = new Set(table.map(({ id }) => id))
   let current: MountEntry | undefined = around.find(
-    ({ point, id, parentId }) => point === '/' && (parentId === id || !ids.has(parentId)),
+    ({ point, id, parentId }) => point === '/' && (parentId === id || !table.some((entry) => entry.id === parentId)),
   )
   // In a chroot the root need not be a mount.
   if (current === undefined) return around

@@ -1,4 +1,4 @@
-import { readMountTable } from './mount-table.ts'
+import { createKnownMountTable } from './known-mount-table.ts'
 import type { MountEntry } from './mount-table.ts'
 import { mountsAt, toMountPoint } from './mounts-at.ts'
 import { createRunMount, MountError } from './run-mount.ts'
@@ -38,14 +38,14 @@ const MOST_STACKED = 100
 const REMOTE_FILE_SYSTEMS: ReadonlySet<string> = new Set(['nfs', 'glusterfs', 'ceph', 'cifs'])
 
 interface MounterDeps extends RunMountDeps {
-  readonly readTable?: typeof readMountTable
+  readonly readTable?: Mounter['table']
   /** A program that knows how to mount file systems of other machines, where mount(8) alone does not; empty: none. */
   readonly remoteHelper?: string
 }
 
 /** Paths are never made canonical by mount(8): ours are already, and resolving them could block. */
 export function createMounter(deps: MounterDeps): Mounter {
-  const table = deps.readTable ?? readMountTable
+  const table = deps.readTable ?? createKnownMountTable()
   const run = createRunMount(deps)
 
   /** Plainly first; where force is allowed also without the server, at last out of sight only. */
