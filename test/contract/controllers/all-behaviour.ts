@@ -1,4 +1,5 @@
 import type { BehaviourCase } from './behaviour-case.ts'
+import { autoscalerCases } from './cases/autoscalers.ts'
 import { cronJobCases } from './cases/cron-jobs.ts'
 import { daemonSetCases } from './cases/daemon-sets.ts'
 import { deploymentCases } from './cases/deployments.ts'
@@ -20,4 +21,5 @@ export const allBehaviour: Readonly<Record<string, readonly BehaviourCase[]>> = 
   'disruption-budgets': disruptionBudgetCases,
   owners: ownerCases,
   endpoints: endpointCases,
+  autoscalers: autoscalerCases,
 }

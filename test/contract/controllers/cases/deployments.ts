@@ -87,10 +87,13 @@ export const deploymentCases: readonly BehaviourCase[] = [
         strategy: { type: 'Recreate' },
         template: template('web', 'ready', { annotations: { [ENDS]: 'linger' } }),
       })
-      await world.patch('deployments', 'web', templateOf(2))
+      await world.patch('deployments', 'web', templateOf(2, 'unready'))
       await world.snap('waiting')
       for (const { metadata } of await world.list('pods'))
         await world.patch('pods', metadata.name, { metadata: { annotations: { [ENDS]: null } } })
+      // Pods that are ready at once may be so before the controller has said that they are awaited, and then it says nothing of them.
+      await world.untilObject('deployments', 'web', (object) => reasonOf(object) === 'ReplicaSetUpdated')
+      await world.let(await world.untilPods(3), 'ready')
       await complete(world)
       await world.snapEnd('recreated')
     },
