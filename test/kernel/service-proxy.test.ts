@@ -149,7 +149,7 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     await proxy.nft.remove(TABLE, new AbortController().signal)
   })
 
-  test('UDP: a client that keeps its port gets to the next pod, and to the first one', async (t) => {
+  test('UDP: a client that keeps its port gets to the next pod, and to the first one; the kernel takes rules for SCTP', async (t) => {
     const lab = await createNetworkLab(t, ['a', 'b', 'client'])
     const client = lab.pods[2]
     assert.ok(client !== undefined)
@@ -161,6 +161,12 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     await proxy.until('the first', async () => (await client.connect('udp', VIP, 53, 4000)) === 'a 10.123.0.4')
     proxy.slice('dns', ['10.123.0.3'], { port: 5353, protocol: 'UDP' })
     await proxy.until('the next', async () => (await client.connect('udp', VIP, 53, 4000)) === 'b 10.123.0.4')
+    // Without sockets of it, which many kernels lack, there is no more to see.
+    proxy.service('signal', { clusterIP: '10.124.0.22', ports: [{ port: 36_412, protocol: 'SCTP' }] })
+    proxy.slice('signal', ['10.123.0.2'], { port: 36_412, protocol: 'SCTP' })
+    const isTaken = /10\.124\.0\.22 \. sctp \. 36412 : goto/
+    await proxy.until('rules of SCTP', async () => isTaken.test(await proxy.listing()))
+    assert.match(await proxy.listing(), /meta l4proto sctp dnat ip to 10\.123\.0\.2:36412/)
   })
 
   test('sessions: a client stays with its pod, over other changes and a restart, until the pod is gone', async (t) => {

@@ -78,6 +78,17 @@ describe('the rules of a service', () => {
     assert.deepEqual(state.chains.get(`s_${chain}`)?.rules, ['meta l4proto tcp dnat ip to 10.1.0.2:8080'])
   })
 
+  test('of each protocol', () => {
+    for (const protocol of ['UDP', 'SCTP']) {
+      const name = protocol.toLowerCase()
+      const state = stateOf({ ports: [{ port: 80, protocol }] }, { '10.1.0.2': ready })
+      assert.deepEqual(elements(state, 'svc4'), [`svc4 10.0.0.5 . ${name} . 80 goto s_shop/web/80/${name}/4`])
+      assert.deepEqual(state.chains.get(`s_shop/web/80/${name}/4`)?.rules, [
+        `meta l4proto ${name} dnat ip to 10.1.0.2:8080`,
+      ])
+    }
+  })
+
   test('several targets, each as likely', () => {
     assert.deepEqual(stateOf({}, { '10.1.0.2': ready, '10.1.0.3': ready }).chains.get(`s_${chain}`)?.rules, [
       'meta l4proto tcp dnat ip to numgen random mod 2 map { 0 : 10.1.0.2 . 8080, 1 : 10.1.0.3 . 8080 }',
