@@ -18,14 +18,12 @@ import type { Command } from './standalone/arguments/parse-arguments.ts'
 import { runDown } from './standalone/down.ts'
 import { helpText } from './standalone/help.ts'
 import type { ClientDeps, StandaloneDeps } from './standalone/node/node-deps.ts'
+import { ownMemory } from './standalone/node/own-memory.ts'
 import { exitCodes, NodeError } from './standalone/node/node-error.ts'
 import type { ExitCode } from './standalone/node/node-error.ts'
 import { runShutdown } from './standalone/shutdown.ts'
 import { runStatus } from './standalone/status.ts'
 import { runUp } from './standalone/up.ts'
-import { readIdleCpu } from './system/machine/read-idle-cpu.ts'
-import { collectGarbage } from './system/processes/collect-garbage.ts'
-import { trimMalloc } from './system/processes/trim-malloc.ts'
 import { runWhy } from './standalone/why.ts'
 import { askSpeaker } from './protocols/docker/speaks-docker.ts'
 import { silentLogger } from './base/telemetry/silent-logger.ts'
@@ -65,12 +63,6 @@ const pageAssets = isExecutable
 const askRuntime = (endpoint: string, signal: AbortSignal) => askSpeaker(endpoint.replace('unix://', ''), signal)
 
 void main().then((exitCode) => (process.exitCode = exitCode))
-
-/** What this process did, in pieces of 50 ms of CPU time: requests, watches and controllers are all the same to it. */
-function ownWork(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 50_000
-}
 
 function ownFile(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))
@@ -113,13 +105,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
           random,
           isDocker: async (endpoint, s) => (await askRuntime(endpoint, s)) === 'docker',
           serveApi: (api, s) => serveApi(random, api, s),
-          memory: {
-            work: ownWork,
-            idleCpuMs: readIdleCpu,
-            residentBytes: () => process.memoryUsage.rss(),
-            collectGarbage,
-            trimMalloc,
-          },
+          memory: ownMemory,
           servePage: (page, s) =>
             servePage(
               { random, assets: pageAssets, version: ownBuild?.version ?? 'from sources', ownCommand },
