@@ -1,4 +1,4 @@
-/** The five jobs of a standalone node, from a fresh folder to the end, through all that ends a node: npm run test:jobs. */
+/** What people do with a standalone node, from a fresh folder to the end, through all that ends a node: npm run test:jobs. */
 import process from 'node:process'
 import { runTests } from './run-node-tests.ts'
 
