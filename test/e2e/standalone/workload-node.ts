@@ -23,13 +23,15 @@ export class WorkloadNode {
     const argv = [deckhand, 'up', '--state', this.#state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`, ...options]
     await this.#lab.startInside(argv, log)
     for (let tries = 0; !(await readFile(log, 'utf8')).includes('stop all'); tries += 1) {
-      assert.ok(tries < 1000, await readFile(log, 'utf8'))
+      assert.ok(tries < 3000, await readFile(log, 'utf8'))
       await sleep(20)
     }
   }
 
   async down(): Promise<void> {
-    const { exitCode, stderr } = await this.#lab.runInside([deckhand, 'down', '--state', this.#state])
+    const { exitCode, stderr } = await this.#lab.runInside([deckhand, 'down', '--state', this.#state], {
+      deadlineMs: 60_000,
+    })
     assert.equal(exitCode, 0, stderr)
   }
 

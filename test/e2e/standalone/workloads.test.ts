@@ -63,6 +63,58 @@ spec:
             command: ["true"]
 `
 
+/** Uses ten times of what it asks for, and is held there. */
+const BUSY = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: busy}
+spec:
+  selector: {matchLabels: {app: busy}}
+  template:
+    metadata: {labels: {app: busy}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers:
+      - name: main
+        image: deckhand.local/busybox:1
+        imagePullPolicy: Never
+        command: [sh, -c, "while :; do :; done"]
+        resources: {requests: {cpu: 5m}, limits: {cpu: 50m}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: busy}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: busy}
+  maxReplicas: 3
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+`
+const BUSY_TRIES = 120
+const CONDITIONS = 'jsonpath={range .status.conditions[*]}{.type}={.status} {.reason}: {.message}{"\\n"}{end}'
+
+/** By the agent's own measurements; it takes a turn or two of 15 s, which other tests use. */
+async function expectScaledByLoad(node: WorkloadNode): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    if (/^busy +3\/3 +3 +3 /.test(await node.kubectl('get', 'deployment', 'busy', '--no-headers'))) break
+    assert.ok(tries < BUSY_TRIES, await node.kubectl('describe', 'hpa', 'busy'))
+    await sleep(500)
+  }
+  const conditions = await node.kubectl('get', 'hpa', 'busy', '-o', CONDITIONS)
+  assert.match(conditions, /^AbleToScale=True (SucceededRescale|ReadyForNewScale|ScaleDownStabilized): /m)
+  assert.match(
+    conditions,
+    /^ScalingActive=True ValidMetricFound: the HPA was able to successfully calculate a replica count from cpu resource utilization \(percentage of request\)$/m,
+  )
+  assert.match(
+    conditions,
+    /^ScalingLimited=True TooManyReplicas: the desired replica count is more than the maximum replica count$/m,
+  )
+  assert.match(
+    await node.kubectl('events', '--for', 'hpa/busy'),
+    / Normal +SuccessfulRescale +HorizontalPodAutoscaler\/busy +New size: 3; reason: cpu resource utilization \(percentage of request\) above target/,
+  )
+  await node.kubectl('delete', 'hpa/busy', 'deployment/busy')
+}
+
 /** Each start adds a line to what the claim holds. */
 const STORE = `apiVersion: apps/v1
 kind: StatefulSet
@@ -153,6 +205,7 @@ describe('workloads of a standalone node', () => {
     await using lab = await startLab()
     const node = new WorkloadNode(lab)
     await node.up()
+    await node.kubectl('apply', '-f', await node.write('busy.yaml', BUSY))
     await node.kubectl('apply', '-f', await node.write('web.yaml', DEPLOYMENT))
     await node.kubectl('rollout', 'status', 'deployment/web', '--timeout=25s')
     assert.match(await node.kubectl('get', 'deployment', 'web', '--no-headers'), /^web +2\/2 +2 +2 /)
@@ -173,6 +226,7 @@ describe('workloads of a standalone node', () => {
     await node.kubectl('wait', 'pods', '-l', 'app=web', '--for=delete', '--timeout=25s')
     await runOthers(node)
     await startStore(node)
+    await expectScaledByLoad(node)
     await node.down()
     await node.up('--without', 'deployments,scheduler')
     const refused = await node.tryKubectl('create', '-f', await node.write('web.yaml', DEPLOYMENT))
