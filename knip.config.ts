@@ -48,6 +48,7 @@ const config: KnipConfig = {
     'mkfifo',
     'nsenter',
     'setpriv',
+    'taskset',
     'unshare',
   ],
 }
