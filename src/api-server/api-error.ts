@@ -5,7 +5,7 @@ import type { Violation } from '../model/schema/validation/problem-list.ts'
 /** What one part of an error is about. */
 export interface StatusCause {
   readonly reason: string
-  readonly message: string
+  readonly message?: string
   readonly field?: string
 }
 

@@ -4,6 +4,7 @@ import { admitChange } from '../auth/admit-change.ts'
 import { admitMirrorPod } from '../auth/admit-mirror-pod.ts'
 import type { StaticPods } from '../auth/admit-mirror-pod.ts'
 import { admitDeclaredFeatures, admitUsersInHostNetwork } from '../auth/admit-declared-features.ts'
+import { admitResize } from '../auth/admit-resize.ts'
 import { createApiAuthenticator } from '../auth/create-api-authenticator.ts'
 import type { Authenticator } from '../auth/create-api-authenticator.ts'
 import { authorize } from '../auth/authorize.ts'
@@ -98,6 +99,7 @@ export async function createParts(deps: PartsDeps, pki: Pki, store: ApiStore): P
       admitByQuotas(change, view)
       admitDeclaredFeatures(change, objects)
       admitUsersInHostNetwork(change, objects)
+      admitResize(change, objects)
     },
     resources: createResourceTable(store),
     authorize: (attributes) => authorize(attributes, objects, roles),

@@ -277,6 +277,18 @@ export const podSubresources: ContractTable = {
         { shows: SPEC },
       ),
     ),
+    each(
+      'resize: on a node',
+      post(NODES, core('Node', 'contract-sized', { status: { allocatable: { cpu: '1', memory: '1Gi', pods: '9' } } }), {
+        shows: 'code',
+      }),
+      post(PODS, podOf('on', sized('100m'), { nodeName: 'contract-sized' }), { shows: 'code' }),
+      patch('strategic', `${PODS}/on/resize`, resizing(sized('1', '1Gi')), { shows: SPEC }),
+      patch('strategic', `${PODS}/on/resize`, resizing(sized('1001m', '1Gi'))),
+      patch('strategic', `${PODS}/on/resize`, resizing(sized('2', '1025Mi'))),
+      remove(`${NODES}/contract-sized`, { shows: 'code' }),
+      patch('strategic', `${PODS}/on/resize`, resizing(sized('500m'))),
+    ),
     each('log of a pod without a node', post(PODS, pod('l'), { shows: 'code' }), get(`${PODS}/l/log`)),
     each('log of a container that is not there', get(`${PODS}/l/log?container=x`)),
     each(
