@@ -6,6 +6,7 @@ import { churnRows, ChurnedNode } from './rows/churn.ts'
 import { csiRows } from './rows/csi.ts'
 import { diskRows, SmallNode } from './rows/disk.ts'
 import { FramedNode, http2Rows } from './rows/http2.ts'
+import { processRows } from './rows/processes.ts'
 import { runtimeCalls } from './rows/runtime-calls.ts'
 import { runtimeLists } from './rows/runtime-lists.ts'
 
@@ -13,7 +14,7 @@ import { runtimeLists } from './rows/runtime-lists.ts'
 export const faultGroups: readonly FaultGroup[] = [
   faultGroup({ name: 'runtime', open: () => ProxiedNode.start(), rows: [...runtimeLists, ...runtimeCalls] }),
   faultGroup({ name: 'HTTP/2 to the API', open: () => FramedNode.start(), rows: http2Rows }),
-  faultGroup({ name: 'disk', open: () => SmallNode.start(), rows: diskRows }),
+  faultGroup({ name: 'disk and processes', open: () => SmallNode.start(), rows: [...diskRows, ...processRows] }),
   faultGroup({ name: 'CSI drivers', open: () => StandaloneNode.start(), rows: csiRows }),
   faultGroup({ name: 'churn', open: () => ChurnedNode.start(), rows: churnRows }),
 ]
