@@ -1,5 +1,5 @@
 import type { StatsDeps } from '../../src/node/stats/stats-deps.ts'
-import type { DockerLogs } from '../../src/system/directories/stats-files.ts'
+import type { DockerLogs, FolderUsage } from '../../src/system/directories/stats-files.ts'
 import type { ObservedPod } from '../../src/model/pod/observed-pod.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
 import { createInstance, createObservedPod, createObservedSandbox } from '../builders/create-observed-pod.ts'
@@ -35,6 +35,9 @@ export class FakeStatsWorld {
   ])
   pods: readonly ObservedPod[]
   failing = ''
+  /** Folders and what the files in them take. */
+  readonly folders = new Map<string, FolderUsage>()
+  imageFolder = '/images'
   /** What was last asked for with the logs of a pod. */
   dockerLogs: DockerLogs | undefined
 
@@ -98,7 +101,7 @@ export class FakeStatsWorld {
           this.#do('images')
           const image = {
             timestamp: 1n,
-            fsId: { mountpoint: '/images' },
+            fsId: { mountpoint: this.imageFolder },
             usedBytes: { value: 77n },
             inodesUsed: { value: 7n },
           }
@@ -120,7 +123,7 @@ export class FakeStatsWorld {
           this.#do(`statfs ${path}`)
           return { ...used, device: '253:0' }
         },
-        folder: async () => undefined,
+        folder: async (path) => this.folders.get(path),
         logFolder: async (path, docker) => {
           this.#do(`list ${path}`)
           this.dockerLogs = docker

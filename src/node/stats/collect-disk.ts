@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import { nextTurn } from '../../base/async/next-turn.ts'
 import type { CriResponse } from '../../protocols/cri/cri-methods.ts'
 import { listByPod } from '../../protocols/cri/list-by-pod.ts'
@@ -129,7 +130,7 @@ async function readPods(
 ): Promise<ReadonlyMap<PodUid, PodDisk>> {
   const volumes = Map.groupBy(deps.volumes(), ({ volume }) => volume.uid)
   const found = new Map<PodUid, PodDisk>()
-  for (const { uid, name, namespace, containers } of pods) {
+  for (const { uid, name, namespace, containers, sandboxes } of pods) {
     const logs = await deps.files.logFolder(`${deps.podLogsDirectory}/${namespace}_${name}_${uid}`, {
       root: runtimeRoot,
       containerIds: new Set(containers.map(({ id }) => id)),
@@ -138,7 +139,10 @@ async function readPods(
     const hosts = await deps.files.file(`${directory}/etc-hosts`)
     const messages = await readMessages(deps, uid)
     const plugins = await deps.files.folder(`${directory}/plugins`)
-    const own = [logs?.own, hosts, ...messages.values(), ...treesIn(plugins)].filter((tree) => tree !== undefined)
+    const shared = await readSandboxFiles(deps, sandboxes, runtimeRoot)
+    const own = [logs?.own, hosts, ...messages.values(), ...treesIn(plugins), ...shared].filter(
+      (tree) => tree !== undefined,
+    )
     found.set(uid, {
       own: {
         bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -155,6 +159,27 @@ async function readPods(
     signal.throwIfAborted()
   }
   return found
+}
+
+/**
+ * The files that the runtime keeps for a sandbox and mounts in its containers, /etc/resolv.conf and /etc/hostname: those can write to them, and no
+ * layer counts it.
+ */
+async function readSandboxFiles(
+  { files }: DiskDeps,
+  sandboxes: ObservedPod['sandboxes'],
+  runtimeRoot: string | undefined,
+): Promise<readonly TreeUsage[]> {
+  if (runtimeRoot === undefined) return []
+  const folders = sandboxes.map(({ id }) => files.folder(sandboxFolder(runtimeRoot, id)))
+  return (await Promise.all(folders)).flatMap((folder) => folder?.own ?? [])
+}
+
+/** containerd reports the folder of its layers, Docker its own. Where it is another runtime there is no such folder. */
+function sandboxFolder(runtimeRoot: string, id: string): string {
+  return basename(runtimeRoot).startsWith('io.containerd.')
+    ? `${dirname(runtimeRoot)}/io.containerd.grpc.v1.cri/sandboxes/${id}`
+    : `${runtimeRoot}/containers/${id}`
 }
 
 /** The termination logs, by the name of the container, with what was emptied of them meanwhile. */

@@ -94,6 +94,20 @@ describe('StatsEngine', () => {
     assert.equal(world.take().length > 0, true)
   })
 
+  for (const [runtime, imageFolder, folder] of [
+    ['containerd', '/c/io.containerd.snapshotter.v1.overlayfs', '/c/io.containerd.grpc.v1.cri/sandboxes/s-web'],
+    ['Docker', '/docker', '/docker/containers/s-web'],
+  ] as const)
+    test(`counts the files that ${runtime} keeps for a sandbox and its containers can write to`, async (t) => {
+      const { world, engine } = setUp(t)
+      world.imageFolder = imageFolder
+      const before = (await engine.ask(['usage', 'disk'], signal, 0)).pods[0]?.ownFiles
+      world.folders.set(folder, { own: { bytes: 5000, inodes: 3 }, folders: new Map() })
+      await world.clock.advance(1)
+      const after = (await engine.ask(['usage', 'disk'], signal, 0)).pods[0]?.ownFiles
+      assert.deepEqual(after, { bytes: (before?.bytes ?? 0) + 5000, inodes: (before?.inodes ?? 0) + 3 })
+    })
+
   test('counts what containers write with the images where a file system of its own for it is not looked for', async (t) => {
     const { deps } = new FakeStatsWorld(2)
     const calls: StatsDeps['calls'] = {

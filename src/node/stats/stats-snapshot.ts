@@ -81,7 +81,7 @@ export interface PodUsage {
   readonly containers: readonly ContainerUsage[]
   readonly interfaces: readonly InterfaceCounters[] | undefined
   readonly processes: number | undefined
-  /** Logs that belong to no container, the hosts file, termination messages, and what plugins keep of the pod. */
+  /** Logs that belong to no container, the hosts file, termination messages, what plugins keep of the pod, and files of its sandboxes. */
   readonly ownFiles: TreeUsage | undefined
   readonly volumes: readonly VolumeUsage[]
 }

@@ -35,7 +35,7 @@ export interface DockerLogs {
   readonly containerIds: ReadonlySet<string>
 }
 
-interface FolderUsage {
+export interface FolderUsage {
   readonly own: TreeUsage
   readonly folders: ReadonlyMap<string, TreeUsage>
 }

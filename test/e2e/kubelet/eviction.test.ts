@@ -83,8 +83,11 @@ describe('a node that runs short', () => {
     return found && [found.status, found.reason]
   }
 
-  test('of nothing evicts pods that exceed their limit through their termination log, or their log', async () => {
+  test('of nothing evicts pods that exceed their limit through their termination log, their log, or files of their sandbox', async () => {
     const scripts = {
+      // Files that the runtime mounts in every container, and that are no part of its layer.
+      resolver: 'dd if=/dev/zero of=/etc/resolv.conf bs=1M count=30 2> /dev/null; sleep 1000',
+      namer: 'dd if=/dev/zero of=/etc/hostname bs=1M count=30 2> /dev/null; sleep 1000',
       talker: 'dd if=/dev/zero of=/dev/termination-log bs=1M count=30 2> /dev/null; sleep 1000',
       // Lines of a usual length; on Docker this is in a folder of Docker's.
       logger: 'yes "$(head -c 900 /dev/zero | tr "\\0" x)" | head -c 14m; sleep 1000',
@@ -93,7 +96,7 @@ describe('a node that runs short', () => {
     const toSpec = (script: string) => {
       return { automountServiceAccountToken: false, containers: [testContainer('main', script, { resources })] }
     }
-    await node.create({ talker: toSpec(scripts.talker), logger: toSpec(scripts.logger) })
+    await node.create(Object.fromEntries(Object.entries(scripts).map(([name, script]) => [name, toSpec(script)])))
     for (const name of Object.keys(scripts)) {
       const { reason, message } = await failure(name)
       assert.deepEqual(
