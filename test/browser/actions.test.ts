@@ -235,7 +235,8 @@ describe('doing things on the page', () => {
       spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'a', resources }] },
     }
     assert.equal((await api.call(api.admin, 'POST', PODS, pod)).status, 201)
-    await api.call(api.node, 'POST', '/api/v1/nodes', { metadata: { name: 'node-1' } })
+    const status = { allocatable: { cpu: '1' } }
+    await api.call(api.node, 'POST', '/api/v1/nodes', { metadata: { name: 'node-1' }, status })
     const { tab, faults } = await browser.open()
     const resize = await openDialog(tab, '/pods/default/sized', 'Resize…')
     await resize.getByLabel('CPU limit').fill('300m')

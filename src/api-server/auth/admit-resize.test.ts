@@ -20,10 +20,11 @@ interface Asked {
   readonly memory?: string
   readonly image?: string
   readonly overhead?: string
+  readonly limit?: string
 }
 
-function podWith({ on, image = 'i', overhead, ...requests }: Asked): ApiObject {
-  const containers = [{ name: 'main', image, resources: { requests } }]
+function podWith({ on, image = 'i', overhead, limit, ...requests }: Asked): ApiObject {
+  const containers = [{ name: 'main', image, resources: { requests, ...(limit && { limits: { cpu: limit } }) } }]
   const spec = { ...(on && { nodeName: on }), containers, ...(overhead && { overhead: { cpu: overhead } }) }
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec }
 }
@@ -72,6 +73,15 @@ describe('admitResize()', () => {
       { ...small, cpu: '3' },
       rejected(
         "node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000",
+        'NodeCapacity',
+      ),
+    ],
+    [
+      'another limit of a pod that is too large',
+      { ...small, cpu: '4', limit: '5' },
+      { ...small, cpu: '4', limit: '6' },
+      rejected(
+        "node didn't have enough allocatable resources: cpu, requested: 4000, allocatable: 2000",
         'NodeCapacity',
       ),
     ],
