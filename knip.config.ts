@@ -27,6 +27,7 @@ const config: KnipConfig = {
     'test/faults/main.ts',
     'tools/*.{ts,mjs}',
     'tools/package/{main,executable}.ts',
+    'tools/program/run-program.ts',
     'tools/**/*.test.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', '!src/**/*.test.ts!', 'test/**/*.ts', 'tools/**/*.ts'],

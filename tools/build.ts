@@ -5,7 +5,8 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPage } from './build-page.ts'
-import { buildPrograms } from './build-programs.ts'
+import { buildPrograms, PROGRAMS } from './build-programs.ts'
+import { writePrograms } from './program/write-programs.ts'
 import { findPackages, toNotices, toSbom } from './bundled-packages.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -16,7 +17,9 @@ const fresh = join(work, 'dist')
 mkdirSync(fresh)
 // What is changed from here on is newer: the launchers then take the sources (bin/launch.sh).
 writeFileSync(join(fresh, 'made'), '')
-const inputs = [...(await buildPrograms(root, fresh)), ...(await buildPage(root, join(fresh, 'page')))]
+const built = join(work, 'built')
+const inputs = [...(await buildPrograms(root, built)), ...(await buildPage(root, join(fresh, 'page')))]
+await writePrograms(built, fresh, Object.keys(PROGRAMS))
 const packages = findPackages(root, inputs)
 writeFileSync(join(fresh, 'sbom.cdx.json'), toSbom(root, packages))
 writeFileSync(join(fresh, 'THIRD-PARTY-LICENSES.txt'), toNotices(packages))

@@ -28,7 +28,7 @@ describe('the package that npm would publish', () => {
       .filter((name) => name.endsWith('.js'))
       .flatMap((name) => [
         ...readFileSync(join(installed, 'dist', name), 'utf8').matchAll(
-          /(?:^|[;}])(?:import|export)\b[^"';()]*"([^"\n]+)"|\bimport\("([^"]+)"\)/gm,
+          /(?:^|[;}])(?:import|export)\b[^"';()]*"([^"\n]+)"|\b(?:import|require\d*)\(["']([^"']+)["']\)/gm,
         ),
       ])
       .map(([, statement, call]) => statement ?? call ?? '')

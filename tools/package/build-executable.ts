@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import process from 'node:process'
-import { build, transform } from 'esbuild'
-import { PROGRAM_BANNER } from '../build-program.ts'
+import { build } from 'esbuild'
 import { EXECUTABLE_FOLDER as FOLDER } from '../../src/base/builtin/executable-files.ts'
 
 export interface ExecutableOptions {
@@ -20,9 +19,9 @@ export interface ExecutableOptions {
 
 // Its path becomes part of the executable, so it is the same everywhere.
 const MAIN = 'executable.js'
-// Below dist: the files that browsers get, and what Node keeps there between starts.
+// Below dist: the files that browsers get, and those of the programs.
 const PAGE = 'page/'
-const CACHE = 'compiled/'
+const SCRIPTS = 'scripts'
 
 // Writes beside each file the code that V8 makes of it. Its tables are ordered by a number that each process draws, so it is given one; V8 takes no code of
 // a process with other flags, so the flag is taken back before the code is written.
@@ -49,12 +48,11 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
   const assets: Record<string, string> = {}
   const scripts: [file: string, name: string][] = []
   for (const name of listFiles(dist)) if (name.startsWith(PAGE)) assets[name] = join(dist, name)
-  for (const name of listPrograms(dist)) {
-    const text = await toScript(name, readFileSync(join(dist, name), 'utf8'))
+  for (const name of listFiles(join(dist, SCRIPTS))) {
     assets[name] = join(work, 'assets', name)
     assets[`${name}.code`] = `${assets[name]}.code`
     mkdirSync(dirname(assets[name]), { recursive: true })
-    writeFileSync(assets[name], text)
+    copyFileSync(join(dist, SCRIPTS, name), assets[name])
     scripts.push([assets[name], FOLDER + name])
   }
   // By the Node that takes it later: code of another architecture is refused.
@@ -67,31 +65,8 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
   execFileSync(process.execPath, ['--build-sea', config], { cwd: work, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
-function listPrograms(dist: string): readonly string[] {
-  return listFiles(dist).filter((name) => name.endsWith('.js') && !name.startsWith(PAGE) && !name.startsWith(CACHE))
-}
-
 function listFiles(dist: string): readonly string[] {
   return readdirSync(dist, { recursive: true, withFileTypes: true })
     .flatMap((entry) => (entry.isFile() ? [relative(dist, join(entry.parentPath, entry.name))] : []))
     .toSorted()
-}
-
-/** A module as the body of a function, which executable.ts calls: files from memory cannot import each other. */
-async function toScript(name: string, text: string): Promise<string> {
-  // The names of sources, which the log needs (find-built-source.ts), are kept as if they were licences.
-  const marked = text.replace(PROGRAM_BANNER, '').replaceAll(/^\/\/ (?=\S+\.\w+$)/gm, '//! ')
-  const { code } = await transform(marked, {
-    format: 'cjs',
-    target: 'node26',
-    supported: { 'dynamic-import': false },
-    define: {
-      'import.meta.url': JSON.stringify(`file://${FOLDER}${name}`),
-      'import.meta.filename': JSON.stringify(FOLDER + name),
-    },
-    minifyWhitespace: true,
-    lineLimit: 160,
-    legalComments: 'inline',
-  })
-  return `(function (module, exports, require) {${code.replaceAll(/\n?\/\/! (?=\S+\.\w+\n)/g, '\n// ')}\n})`
 }

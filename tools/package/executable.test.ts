@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { Script } from 'node:vm'
 import { buildPage } from '../build-page.ts'
 import { buildPrograms } from '../build-programs.ts'
+import { writePrograms } from '../program/write-programs.ts'
 import { buildExecutable } from './build-executable.ts'
 import { buildDebianPackage } from './debian/build-debian-package.ts'
 import { debianPackages } from './debian/debian-packages.ts'
@@ -25,7 +26,8 @@ describe('the executable, installed by dpkg', () => {
   after(() => rmSync(folder, { recursive: true }))
   before(async () => {
     const dist = join(folder, 'dist')
-    await buildPrograms(root, dist)
+    await buildPrograms(root, join(folder, 'built'))
+    await writePrograms(join(folder, 'built'), dist, [])
     await buildPage(root, join(dist, 'page'))
     const node = join(folder, 'node')
     copyFileSync(process.execPath, node)
