@@ -11,10 +11,13 @@ export type AuthenticationResult =
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
-/** What a certificate says of its client besides its times; each connection has a certificate object of its own, and many requests. */
+/** What a certificate says of its client; each connection has a certificate object of its own, and many requests. */
 interface Known {
   readonly authority: X509Certificate
   readonly result: AuthenticationResult
+  /** Node reads them anew each time it is asked. */
+  readonly validFrom: number
+  readonly validTo: number
 }
 
 const known = new WeakMap<X509Certificate, Known>()
@@ -30,12 +33,13 @@ export function authenticateClientCertificate(
 ): AuthenticationResult {
   let client = known.get(certificate)
   if (client?.authority !== authority) {
-    client = { authority, result: readClient(certificate, authority) }
+    const [validFrom, validTo] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()]
+    client = { authority, result: readClient(certificate, authority), validFrom, validTo }
     known.set(certificate, client)
   }
   if (client.result.user === undefined) return client.result
-  if (now < certificate.validFromDate.getTime()) return { fault: 'the certificate is not valid yet' }
-  if (now > certificate.validToDate.getTime()) return { fault: 'the certificate has expired' }
+  if (now < client.validFrom) return { fault: 'the certificate is not valid yet' }
+  if (now > client.validTo) return { fault: 'the certificate has expired' }
   return client.result
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { Agent, get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -13,6 +15,8 @@ import { halfOpenClients, lifeOf, SHORT_DEADLINES } from '../../../test/fixtures
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { systemClock } from '../../base/async/clock.ts'
+import { createKeys, toKeyPem } from '../../protocols/x509/certificate-files.ts'
+import { issueCertificate } from '../../protocols/x509/issue-certificate.ts'
 import { ANONYMOUS_USER } from '../auth/user-names.ts'
 import { openPki } from '../pki/open-pki.ts'
 import type { Pki } from '../pki/open-pki.ts'
@@ -99,6 +103,37 @@ describe('HttpsListener', () => {
       ['GET', '/a?b', `127.0.0.1:${started.port}`, 'host,x-c'],
       ['GET', '/a?b', 'e', 'host,x-c,connection'],
     ])
+  })
+
+  test('reads the certificate of a client once for all requests of its connection', async (t) => {
+    const seen: unknown[] = []
+    const { pki, port } = await start(t, {
+      authenticate({ certificate }) {
+        seen.push(certificate)
+        return ANONYMOUS_USER
+      },
+    })
+    const keys = createKeys()
+    const content = { commonName: 'jane', organizations: [], names: [], lifetimeMs: 3_600_000 }
+    const cert = await issueCertificate(
+      pki.authority,
+      { ...content, publicKey: keys.publicKey, usages: ['client'] },
+      Date.now(),
+    )
+    const identity = { ca: pki.authority.pem, cert, key: toKeyPem(keys.privateKey) }
+    const session = connectHttp2(`https://127.0.0.1:${port}`, identity)
+    t.after(() => session.destroy())
+    for (const path of ['/a', '/b']) await once(session.request({ ':path': path }).resume(), 'end')
+    const agent = new Agent({ ...identity, keepAlive: true, maxSockets: 1 })
+    t.after(() => agent.destroy())
+    for (const path of ['/a', '/b']) {
+      const sent = get({ port, host: '127.0.0.1', path, agent })
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      await once(answer.resume(), 'end')
+    }
+    assert.equal(seen.length, 4)
+    assert.ok(seen.every((certificate) => certificate !== undefined))
+    assert.equal(new Set(seen).size, 2)
   })
 
   test('ends a stream of HTTP/2 whose body does not come', async (t) => {

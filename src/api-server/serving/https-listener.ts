@@ -40,7 +40,7 @@ const LIMITS = { all: 500, strangers: 100 }
 // What is being answered gets this long when the server ends.
 const STOP_MS = 700
 
-const certificates = new WeakMap<TLSSocket, X509Certificate>()
+const certificates = new WeakMap<object, X509Certificate>()
 
 /** The port of the API: HTTPS, by HTTP/2 or HTTP/1.1, with certificates of clients asked for and not demanded. */
 export class HttpsListener {
@@ -132,15 +132,17 @@ function secretsOf({ authorityPem }: ListenerDeps, { certificatePem, keyPem }: K
 function credentialsOf(request: ServedRequest): ClientCredentials {
   const socket = request.socket as TLSSocket
   return {
-    certificate: certificateOf(socket),
+    certificate: certificateOf(request, socket),
     certificateFault: socket.authorized ? undefined : String(socket.authorizationError),
     authorization: request.headers.authorization ?? authorizationOf(request.headers['sec-websocket-protocol']),
   }
 }
 
 /** The same for all requests of a connection: reading it again would make another object, and all that is known of it would be read again. */
-function certificateOf(socket: TLSSocket): X509Certificate | undefined {
-  const certificate = certificates.get(socket) ?? socket.getPeerX509Certificate()
-  if (certificate !== undefined) certificates.set(socket, certificate)
+function certificateOf(request: ServedRequest, socket: TLSSocket): X509Certificate | undefined {
+  // With HTTP/2 each request shows a socket of its own, which stands for that of the session.
+  const connection = 'stream' in request ? (request.stream.session ?? socket) : socket
+  const certificate = certificates.get(connection) ?? socket.getPeerX509Certificate()
+  if (certificate !== undefined) certificates.set(connection, certificate)
   return certificate
 }
