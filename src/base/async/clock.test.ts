@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { test } from 'node:test'
 import { systemClock } from './clock.ts'
@@ -17,4 +18,19 @@ test('systemClock.sleep() sleeps longer than one timer can', async (t) => {
   t.mock.timers.tick(1)
   await sleep
   assert.equal(awake, true)
+})
+
+test('systemClock.sleep() ends with the reason of its signal, and leaves no timer and no listener', async () => {
+  const gone = new AbortController()
+  const reason = new Error('enough')
+  const sleep = systemClock.sleep(60_000, gone.signal)
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  gone.abort(reason)
+  await assert.rejects(sleep, (error) => error === reason)
+  assert.equal(timers(), before - 1)
+  await assert.rejects(systemClock.sleep(0, gone.signal), (error) => error === reason)
+  const stays = new AbortController()
+  await systemClock.sleep(1, stays.signal)
+  assert.deepEqual(getEventListeners(stays.signal, 'abort'), [])
 })
