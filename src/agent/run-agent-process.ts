@@ -4,7 +4,7 @@ import { TaskGroup } from '../base/async/task-group.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import { lockFile, watchLockContention } from '../system/processes/lock-file.ts'
 import { createSystemdNotifier } from '../system/processes/notify-systemd.ts'
-import { raiseOpenFiles, setOomScoreAdj } from '../system/processes/own-process.ts'
+import { raiseOpenFiles, readAnonymousMemory, setOomScoreAdj } from '../system/processes/own-process.ts'
 import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
@@ -14,6 +14,7 @@ import { measureLoopDelay } from '../metrics/measure-loop-delay.ts'
 import { createEdges } from './this-machine.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
 import { trimMalloc } from '../system/processes/trim-malloc.ts'
+import { unmapCode } from '../system/processes/unmap-code.ts'
 import { writeMounterResolver } from '../pods/volumes/write-mounter-resolver.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
@@ -96,9 +97,10 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     loopDelay: measureLoopDelay(),
     memory: {
       idleCpuMs: readIdleCpu,
-      residentBytes: () => process.memoryUsage.rss(),
+      residentBytes: readAnonymousMemory,
       collectGarbage,
       trimMalloc,
+      unmapCode,
     },
     giveUp: deps.giveUp,
     verbosity: deps.verbosity,

@@ -162,7 +162,13 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       // Small, so that waits are hardly longer than their base, and never the same twice.
       random: options.random ?? (() => (drawn += 1) / 2 ** 32),
       loopDelay: { percentile: () => 0 },
-      memory: { idleCpuMs: () => 0, residentBytes: () => 0, collectGarbage: () => {}, trimMalloc: () => {} },
+      memory: {
+        idleCpuMs: () => 0,
+        residentBytes: () => 0,
+        collectGarbage: () => {},
+        trimMalloc: () => {},
+        unmapCode: () => {},
+      },
       environment: {},
       workingDirectory: '/',
       write: () => {},

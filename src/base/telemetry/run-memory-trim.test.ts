@@ -11,7 +11,7 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   const stop = new AbortController()
   let [done, garbage, used] = [0, 30, 50]
   let [idleMs, isBusy] = [0, false]
-  const times = { collected: 0, trimmed: 0 }
+  const times = { collected: 0, trimmed: 0, unmapped: 0 }
   const deps = {
     clock,
     work: () => done,
@@ -22,6 +22,7 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
       garbage = 0
     },
     trimMalloc: () => void (times.trimmed += 1),
+    unmapCode: () => void (times.unmapped += 1),
   }
   const running = runMemoryTrim(deps, stop.signal)
   const pass = async (work: number, grows: { garbage?: number; used?: number } = {}) => {
@@ -32,7 +33,7 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
     await clock.advance(5000)
     return times.collected
   }
-  // The start.
+  // The start, when it is not quiet yet.
   assert.deepEqual([await pass(6), await pass(5), await pass(0)], [0, 1, 1])
   // A burst of work, with little garbage at first.
   assert.deepEqual([await pass(300, { garbage: 5 }), await pass(5), await pass(300, { garbage: 2 })], [1, 1, 1])
@@ -52,7 +53,7 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   isBusy = false
   // Work without end: there is no time for a pause.
   for (let check = 0; check < CHECKS_UNTIL_LATE; check += 1) await pass(6, { garbage: 1 })
-  assert.deepEqual(times, { collected: 5, trimmed: 6 })
+  assert.deepEqual(times, { collected: 5, trimmed: 6, unmapped: 7 })
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
   assert.equal(clock.sleeping, 0)

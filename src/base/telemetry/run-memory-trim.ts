@@ -6,12 +6,14 @@ export interface MemoryTrimDeps {
   readonly work: () => number
   /** For how long the machine's CPUs had nothing to do so far, all of them added up. */
   readonly idleCpuMs: () => number
-  /** What the process has of the machine's memory. */
+  /** What the process has of the machine's memory, but for what is in files too. */
   readonly residentBytes: () => number
   /** Gives the garbage of JavaScript back; a pause of some 50 ms. */
   readonly collectGarbage: () => void
   /** Gives back what malloc keeps; takes a few milliseconds. */
   readonly trimMalloc: () => void
+  /** Gives up the pages of programs that are not used at the moment; takes a few milliseconds. */
+  readonly unmapCode: () => void
 }
 
 const CHECK_MS = 5000
@@ -30,13 +32,17 @@ const LATE_MS = 300_000
  * much of what those needed for as long as nothing is allocated, and on a node nothing may be allocated for days.
  */
 export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): Promise<void> {
-  const { clock, work, idleCpuMs, residentBytes, collectGarbage, trimMalloc } = deps
+  const { clock, work, idleCpuMs, residentBytes, collectGarbage, trimMalloc, unmapCode } = deps
   let trimmedAt = clock.monotonic()
   let left = 0
+  let isStart = true
   let checksAtRest = 0
   for (;;) {
     const before = { work: work(), idleMs: idleCpuMs() }
     await clock.sleep(CHECK_MS, signal)
+    // However busy the machine is: most of what a start needs of a program is never needed again.
+    if (isStart) unmapCode()
+    isStart = false
     checksAtRest = work() - before.work <= REST ? checksAtRest + 1 : 0
     const areCpusFree = idleCpuMs() - before.idleMs >= IDLE_MS
     const isQuiet = checksAtRest > 0 && (areCpusFree || checksAtRest >= LONG_REST_CHECKS)
@@ -44,6 +50,7 @@ export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): 
     if (!isWorth && clock.monotonic() - trimmedAt < LATE_MS) continue
     if (isWorth) collectGarbage()
     trimMalloc()
+    unmapCode()
     trimmedAt = clock.monotonic()
     left = residentBytes()
   }

@@ -1,4 +1,4 @@
-import { request } from '../../base/builtin/http.ts'
+import { connect } from 'node:net'
 
 /**
  * What answers on a unix socket: Docker, something else (a CRI runtime), or nothing yet. Silent: the connection is taken and not answered, as
@@ -7,22 +7,38 @@ import { request } from '../../base/builtin/http.ts'
 export type Speaker = 'docker' | 'other' | 'silent' | 'nothing'
 
 const PATIENCE_MS = 2000
+const PING = 'GET /_ping HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n'
+const END_OF_HEADERS = '\r\n\r\n'
+const MOST_BYTES = 16_384
 
-/** Asks a socket whether Docker is behind it: its ping is plain HTTP, which no CRI runtime speaks. */
+/**
+ * Asks a socket whether Docker is behind it: its ping is plain HTTP, which no CRI runtime speaks. By hand, since this is in the way of every start, and
+ * the client of node:http is used for nothing else there.
+ */
 export async function askSpeaker(socketPath: string, signal: AbortSignal): Promise<Speaker> {
   return await new Promise((resolve, reject) => {
-    const options = { socketPath, path: '/_ping', headers: { Host: 'docker' }, timeout: PATIENCE_MS, agent: false }
-    const sent = request({ ...options, signal })
+    let head = ''
+    const socket = connect({ path: socketPath, signal })
     const answer = (speaker: Speaker) => {
       resolve(speaker)
-      sent.destroy()
+      socket.destroy()
     }
-    sent.once('response', ({ headers }) => answer(headers['api-version'] === undefined ? 'other' : 'docker'))
-    sent.once('timeout', () => answer('silent'))
-    sent.on('error', (error: NodeJS.ErrnoException) => {
+    socket.setTimeout(PATIENCE_MS, () => answer('silent'))
+    socket.on('data', (bytes) => {
+      head += bytes.toString('latin1')
+      const isAll = !'HTTP/'.startsWith(head.slice(0, 5)) || head.includes(END_OF_HEADERS) || head.length > MOST_BYTES
+      if (isAll) answer(isDockerHead(head) ? 'docker' : 'other')
+    })
+    socket.once('end', () => answer('other'))
+    socket.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) reject(signal.reason)
       else answer(error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? 'nothing' : 'other')
     })
-    sent.end()
+    socket.write(PING)
   })
+}
+
+function isDockerHead(text: string): boolean {
+  const [head = ''] = text.split(END_OF_HEADERS)
+  return head.startsWith('HTTP/') && /^api-version:/im.test(head)
 }

@@ -29,10 +29,11 @@ export async function raiseOpenFiles(
   try {
     const [soft, hard] = readOpenFileLimits()
     if (Math.min(soft, hard) >= limit) return { limit: soft, problem: undefined }
-    const exitCode = await runQuietly('prlimit', [`--pid=${process.pid}`, `--nofile=${limit}:${limit}`])
-    if (exitCode === 0) return { limit, problem: undefined }
     const problem = `limits are ${soft} (soft) and ${hard} (hard), raising them to ${limit} was refused`
-    return { limit: soft, problem }
+    // A child process for nothing would be in the way of the start.
+    if (hard < limit && !mayRaiseLimits()) return { limit: soft, problem }
+    const exitCode = await runQuietly('prlimit', [`--pid=${process.pid}`, `--nofile=${limit}:${limit}`])
+    return exitCode === 0 ? { limit, problem: undefined } : { limit: soft, problem }
   } catch (error) {
     return { limit: LEAST_OPEN_FILES, problem: errorMessage(error) }
   }
@@ -41,9 +42,26 @@ export async function raiseOpenFiles(
 // What every Linux gives a process.
 const LEAST_OPEN_FILES = 1024
 
+// CAP_SYS_RESOURCE.
+const RAISE_LIMITS = 1n << 24n
+
+function mayRaiseLimits(): boolean {
+  const [, capabilities = 'f'.repeat(16)] =
+    /^CapEff:\s+([\da-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return (BigInt(`0x${capabilities}`) & RAISE_LIMITS) !== 0n
+}
+
 function readOpenFileLimits(): readonly [number, number] {
   const text = readFileSync('/proc/self/limits', 'utf8')
   const [, soft, hard] = /^Max open files\s+(\S+)\s+(\S+)/m.exec(text) ?? []
   const toNumber = (limit = 'unlimited') => (limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit))
   return [toNumber(soft), toNumber(hard)]
+}
+
+const PAGE_BYTES = 4096
+
+/** Memory of this process that is no file: what collecting garbage and trimming can change. */
+export function readAnonymousMemory(): number {
+  const [, resident = 0, ofFiles = 0] = readFileSync('/proc/self/statm', 'latin1').split(' ').map(Number)
+  return (resident - ofFiles) * PAGE_BYTES
 }
