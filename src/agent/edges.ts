@@ -1,3 +1,4 @@
+import type { TurnstileOptions } from '../base/async/turnstile.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
 import type { Tracer } from '../base/telemetry/tracer.ts'
 import type { DeferredMetrics } from '../metrics/defer-metrics.ts'
@@ -34,7 +35,7 @@ import type { Membership } from './cluster/membership.ts'
 export interface Host {
   readonly bootedAt: number | undefined
   /** How many pods may start at the same time. */
-  readonly parallelStarts: number
+  readonly parallelStarts: Pick<TurnstileOptions, 'places' | 'adapt'>
   /** How the agent reaches what runs in pods. */
   readonly podNetwork: PodNetwork
   /** Where usage is measured. */

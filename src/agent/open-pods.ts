@@ -121,7 +121,7 @@ export async function openPods(stages: Stages, hub: Hints) {
     clock,
     log,
   })
-  const starts = new Turnstile({ places: host.parallelStarts, patienceMs: START_PATIENCE_MS, clock })
+  const starts = new Turnstile({ ...host.parallelStarts, patienceMs: START_PATIENCE_MS, clock })
   const workers = new PodWorkers(
     {
       registry,

@@ -35,6 +35,8 @@ type MachineDeps = Omit<KubeletDeps, keyof Edges>
 
 // On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
 const LEAST_PARALLEL_STARTS = 2
+// Beyond the runtime only gets slower, for whatever a start waits.
+const MOST_STARTS_PER_CPU = 4
 
 /** The real thing: this machine, its runtime, and the cluster of the kubeconfig file. */
 export function createEdges(deps: MachineDeps): Edges {
@@ -68,7 +70,10 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
   const { machineIdFile: machineIdFiles, bootIdFile: bootIdFiles } = settings.flags
   return {
     bootedAt: readBootTime(),
-    parallelStarts: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
+    parallelStarts: {
+      places: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
+      adapt: { least: LEAST_PARALLEL_STARTS, most: MOST_STARTS_PER_CPU * machine.onlineCpus.length },
+    },
     podNetwork,
     statsFiles,
     kernel: readKernel,

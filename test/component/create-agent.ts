@@ -337,7 +337,7 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
   const nodes = createNumaPlaces(2).map((place) => ({ ...place, memoryBytes: 0n, hugepages: [] }))
   return {
     bootedAt: 0,
-    parallelStarts: options.places ?? 2,
+    parallelStarts: { places: options.places ?? 2 },
     podNetwork,
     statsFiles,
     openKernelLog: () => ({ next: () => undefined, [Symbol.dispose]() {} }),

@@ -100,3 +100,29 @@ test('Turnstile does not let one that hangs keep its place because it was aborte
   await Promise.all([hung, other])
   assert.equal(clock.sleeping, 0)
 })
+
+test('Turnstile with limits lets in more while that gets more done, and fewer when it does not', async () => {
+  const clock = new FakeClock()
+  const gate = new Turnstile({ places: 2, adapt: { least: 2, most: 12 }, patienceMs: 60_000, clock })
+  // A runtime that does six at a time, and no more: with more each takes longer.
+  let [inside, most] = [0, 0]
+  const work = async () => {
+    inside += 1
+    most = Math.max(most, inside)
+    await clock.sleep(100 * Math.max(1, inside / 6), never)
+    inside -= 1
+  }
+  const all = Array.from({ length: 600 }, () => gate.pass(0, work, never))
+  const seen = new Map<number, number>()
+  await clock.advance(0)
+  while (gate.waiting > 0) {
+    seen.set(gate.places, (seen.get(gate.places) ?? 0) + 1)
+    await clock.advance(50)
+  }
+  await clock.advance(1000)
+  await Promise.all(all)
+  const [usual] = [...seen].toSorted((a, b) => b[1] - a[1])[0] ?? []
+  assert.ok(usual !== undefined && usual >= 5 && usual <= 7, JSON.stringify([...seen]))
+  assert.ok(most <= 9, `${most} at once`)
+  assert.equal(clock.sleeping, 0)
+})

@@ -1,9 +1,22 @@
 import type { Clock } from './clock.ts'
 import { AbortScope } from './abort-scope.ts'
+import { computePlaces, firstPlaces } from './compute-places.ts'
+import type { PlaceLimits, Places } from './compute-places.ts'
 
 interface Waiting {
   readonly priority: number
   readonly enter: () => void
+}
+
+// So many passes by each place are one measurement.
+const ROUNDS = 4
+
+export interface TurnstileOptions {
+  readonly places: number
+  /** Between them the number of places follows what is done: more while that gets more done. Undefined: it stays. */
+  readonly adapt?: PlaceLimits
+  readonly patienceMs: number
+  readonly clock: Clock
 }
 
 /**
@@ -11,20 +24,29 @@ interface Waiting {
  * patience no longer counts: one that hangs must not keep the others out.
  */
 export class Turnstile {
-  readonly #places: number
+  readonly #adapt: PlaceLimits
   readonly #patienceMs: number
   readonly #clock: Clock
   readonly #queue: Waiting[] = []
+  #places: Places
   #inside = 0
+  /** Since when others have waited all the time, and how many have passed since. */
+  #measured: { readonly from: number; readonly passed: number } | undefined
 
-  constructor(options: { readonly places: number; readonly patienceMs: number; readonly clock: Clock }) {
-    this.#places = options.places
+  constructor(options: TurnstileOptions) {
+    this.#adapt = options.adapt ?? { least: options.places, most: options.places }
+    this.#places = firstPlaces(options.places, this.#adapt)
     this.#patienceMs = options.patienceMs
     this.#clock = options.clock
   }
 
   get waiting(): number {
     return this.#queue.length
+  }
+
+  /** How many are let in at the moment. */
+  get places(): number {
+    return this.#places.count
   }
 
   /** Runs work when it is its turn. */
@@ -41,7 +63,9 @@ export class Turnstile {
     using patience = new AbortScope(new AbortController().signal)
     this.#clock.sleep(this.#patienceMs, patience.signal).then(leave, () => {})
     try {
-      return await work()
+      const result = await work()
+      this.#measure()
+      return result
     } finally {
       leave()
     }
@@ -49,7 +73,7 @@ export class Turnstile {
 
   async #enter(priority: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    if (this.#inside < this.#places && this.#queue.length === 0) {
+    if (this.#inside < this.#places.count && this.#queue.length === 0) {
       this.#inside += 1
       return
     }
@@ -71,8 +95,23 @@ export class Turnstile {
     })
   }
 
+  /** One more has passed. What is measured while nobody waits says nothing about the number of places. */
+  #measure(): void {
+    if (this.#adapt.least === this.#adapt.most) return
+    const now = this.#clock.monotonic()
+    if (this.#queue.length === 0) {
+      this.#measured = undefined
+      return
+    }
+    const { from, passed } = this.#measured ?? { from: now, passed: -1 }
+    this.#measured = { from, passed: passed + 1 }
+    if (passed + 1 < ROUNDS * this.#places.count || now <= from) return
+    this.#places = computePlaces(this.#places, (passed + 1) / (now - from), this.#adapt)
+    this.#measured = { from: now, passed: 0 }
+  }
+
   #admit(): void {
-    while (this.#inside < this.#places) {
+    while (this.#inside < this.#places.count) {
       const next = this.#queue.shift()
       if (next === undefined) return
       this.#inside += 1

@@ -38,7 +38,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
   const texts = new Map<string, string>()
   return {
     bootedAt: deps.bootedAt,
-    parallelStarts: Math.max(LEAST_PARALLEL_STARTS, deps.cpus),
+    parallelStarts: { places: Math.max(LEAST_PARALLEL_STARTS, deps.cpus) },
     podNetwork: createSimulatedNetwork(deps.isAnswering),
     statsFiles: createStatsFiles(toFileSystem(capacityBytes)),
     kernel: () => ({ release: 'simulated', appArmor: false }),
