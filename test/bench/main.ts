@@ -8,6 +8,7 @@ import { startLab } from '../e2e/lab/start-lab.ts'
 import { apiScenario } from './measure-api.ts'
 import { churnScenario } from './measure-churn.ts'
 import { executableScenario } from './measure-executable.ts'
+import { densityScenario } from './measure-density.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
@@ -33,6 +34,7 @@ const scenarios: readonly Scenario[] = [
   idleScenario,
   onePodScenario,
   manyPodsScenario,
+  densityScenario,
   probesScenario,
   subPathRaceScenario,
   volumeCyclesScenario,
@@ -83,14 +85,20 @@ async function runScenarios(
   signal: AbortSignal,
 ): Promise<boolean> {
   const wanted = scenarios.filter(({ rows }) => rows.some((row) => options.only?.includes(row) ?? true))
+  const endAt = performance.now() + options.minutes * 60_000
   let ok = true
   for (let round = 1; round <= options.mostRounds; round += 1) {
     const uncertain = new Set(listUncertain(computeResults(kubelets.map(toMeasured))))
     for (const scenario of wanted) {
       if (round > options.rounds && !scenario.rows.some((row) => uncertain.has(row))) continue
+      if (performance.now() > endAt) {
+        if (round === 1) console.error(`LEFT OUT  ${scenario.name}: ${options.minutes} minutes are over`)
+        continue
+      }
       // Who is first changes: what the first one leaves warm, or busy, is of use or of harm to each of them as often.
       for (const kubelet of round % 2 === 1 ? kubelets : kubelets.toReversed()) {
         if (signal.aborted) return false
+        if (scenario.isOwn === true && kubelet.binary !== undefined) continue
         console.error(
           `round ${round} of ${options.rounds} to ${options.mostRounds}: ${scenario.name}, ${kubelet.label}`,
         )

@@ -22,8 +22,8 @@ const CHILD = fileURLToPath(new URL('api-child.ts', import.meta.url))
 export const apiScenario: Scenario = {
   name: 'api',
   rows: ['api-writes', 'api-watch', 'api-memory'],
-  async measure({ lab, binary, signal }: Bench): Promise<Samples> {
-    if (binary !== undefined) return {}
+  isOwn: true,
+  async measure({ lab, signal }: Bench): Promise<Samples> {
     const child = spawn(process.execPath, [CHILD, `${lab.folder}/api`], { stdio: ['pipe', 'pipe', 'inherit'] })
     const ended = once(child, 'exit')
     try {

@@ -27,9 +27,8 @@ const NAMESPACE = '/api/v1/namespaces/default'
 export const churnScenario: Scenario = {
   name: 'churn',
   rows: ['churn-heap', 'churn-memory', 'churn-requests'],
-  async measure({ lab, binary, signal }: Bench): Promise<Samples> {
-    // The API is that of our own node.
-    if (binary !== undefined) return {}
+  isOwn: true,
+  async measure({ lab, signal }: Bench): Promise<Samples> {
     await using node = await startNode(lab, signal)
     const { api } = node
     await churn(api, 0, WARM_UP_PODS, signal)

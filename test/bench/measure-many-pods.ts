@@ -18,7 +18,7 @@ const steadyRows = ['steady-cpu', 'asked-cpu', 'memory', 'anonymous', 'scrape', 
 const recoveryRows = ['recovery', 'recovery-restarts']
 
 // As on a real node: all eviction thresholds are watched, and none is reached.
-const guarded = {
+export const withThresholds = {
   evictionHard: {
     'memory.available': '1Mi',
     'nodefs.available': '1Mi',
@@ -35,19 +35,20 @@ export const manyPodsScenario: Scenario = {
   name: 'many-pods',
   rows: burstRows.concat(steadyRows, recoveryRows),
   async measure(bench: Bench): Promise<Samples> {
-    const agent = await startBenchAgent(bench, guarded)
+    const agent = await startBenchAgent(bench, withThresholds)
     const burst = await measureBurst(bench, agent)
     const steady = await steadyCpu(agent.pid, bench)
     const { pssMegabytes, anonymousMegabytes } = await memoryUse(agent.pid)
     const asked = await askedCpu(bench, agent)
     const inside = await readMetrics(bench.lab, agent)
-    const recovery = await measureRecovery(bench, agent)
+    const { successor: _, ...recovery } = await measureRecovery(bench, agent)
     const memory = { memory: [pssMegabytes], anonymous: [anonymousMegabytes] }
     return { ...burst, 'steady-cpu': [steady], 'asked-cpu': [asked], ...memory, ...inside, ...recovery }
   },
 }
 
-async function measureBurst({ lab, pods, signal }: Bench, agent: LabAgent): Promise<Samples> {
+/** All pods written at once, until they are Ready. */
+export async function measureBurst({ lab, pods, signal }: Bench, agent: LabAgent): Promise<Samples> {
   const logs = new WorkloadLogs(String(agent.config['podLogsDir']))
   const cpuBefore = await cpuSeconds(agent.pid)
   const written = now()
@@ -77,17 +78,23 @@ async function measureBurst({ lab, pods, signal }: Bench, agent: LabAgent): Prom
   }
 }
 
-async function measureRecovery(bench: Bench, agent: LabAgent): Promise<Samples> {
+/** The agent killed under its pods, and the next one. */
+export async function measureRecovery(
+  bench: Bench,
+  agent: LabAgent,
+  config: Readonly<Record<string, unknown>> = withThresholds,
+) {
   const before = await runningTasks(bench.lab)
   const killed = now()
   await agent.kill('SIGKILL')
-  const successor = await startBenchAgent(bench, guarded)
+  const successor = await startBenchAgent(bench, config)
   const ready = await waitForReady(successor, bench.pods, { pollMs: 20, signal: bench.signal })
   await sleep(RESTARTS_SEEN_MS, undefined, { signal: bench.signal })
   const after = new Set(await runningTasks(bench.lab))
   return {
     recovery: [(ready - killed) / 1000],
     'recovery-restarts': [before.filter((task) => !after.has(task)).length],
+    successor,
   }
 }
 

@@ -26,8 +26,8 @@ const REQUESTS = /requests ([\d.]+)\/s/
 export const simulationScenario: Scenario = {
   name: 'simulation',
   rows: ['simulated-cpu', 'simulated-memory', 'simulated-requests'],
-  async measure({ lab, binary, steadyMs, signal }: Bench): Promise<Samples> {
-    if (binary !== undefined) return {}
+  isOwn: true,
+  async measure({ lab, steadyMs, signal }: Bench): Promise<Samples> {
     const folder = `${lab.folder}/api`
     const api = spawn(process.execPath, [CHILD, folder], { stdio: ['pipe', 'pipe', 'inherit'] })
     const ended = once(api, 'exit')

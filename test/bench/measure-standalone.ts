@@ -40,9 +40,9 @@ export const standaloneScenario: Scenario = {
     'deployment-ready',
     'rollout',
   ],
+  isOwn: true,
   async measure(bench: Bench): Promise<Samples> {
-    const { lab, binary, pods, runs, signal } = bench
-    if (binary !== undefined) return {}
+    const { lab, pods, runs, signal } = bench
     await using node = await startNode(lab, signal)
     const { api } = node
     const each = Math.max(1, Math.round(pods / SERVICES))

@@ -29,11 +29,13 @@ export const startupScenario: Scenario = {
 }
 
 const CACHES_WRITTEN_MS = 3000
+// The first start from the sources builds them, which takes its time on a busy machine.
+const PATIENCE_MS = 180_000
 const SOURCES = { DECKHAND_RUN: 'sources' }
 
 async function start({ lab, binary }: Bench, environment: Readonly<Record<string, string>>): Promise<LabAgent> {
   const agent = await lab.startAgent({ environment, ...(binary !== undefined && { binary }) })
-  await agent.healthy()
+  await agent.healthy(PATIENCE_MS)
   return agent
 }
 

@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly rounds: number
   /** Rounds go on up to this while a median is not known well enough. */
   readonly mostRounds: number
+  /** After so long nothing more is begun. */
+  readonly minutes: number
   readonly pods: number
   /** How many have probes. */
   readonly probedPods: number
@@ -34,6 +36,7 @@ Usage: npm run bench -- [options]
   --rounds N       how often all is repeated at least, each time in fresh labs, the kubelets taking turns (1)
   --most-rounds N  with --against: measures whose ratio is not known to 5 % with a confidence of 95 % are repeated up
                    to so many rounds (8); else as --rounds
+  --minutes N      after so long no measure is begun any more (35)
   --pods N         how many "many pods" are (100), and the pods with probes (200)
   --steady N       seconds over which CPU is measured while nothing changes (30)
   --json FILE      keep the results and every single value here
@@ -51,6 +54,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       runtime: text,
       runs: text,
       rounds: text,
+      minutes: text,
       pods: text,
       steady: text,
       json: text,
@@ -74,6 +78,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       rounds,
       parseCount('most-rounds', values['most-rounds'] ?? (values.against === undefined ? String(rounds) : '8')),
     ),
+    minutes: parseCount('minutes', values.minutes ?? '35'),
     pods: parseCount('pods', values.pods ?? '100'),
     probedPods: parseCount('pods', values.pods ?? '200'),
     steadyMs: parseCount('steady', values.steady ?? '30') * 1000,

@@ -19,6 +19,8 @@ export interface Bench {
 export interface Scenario {
   readonly name: string
   readonly rows: readonly string[]
+  /** Of our own node alone: another kubelet has nothing like it. */
+  readonly isOwn?: true
   measure(bench: Bench): Promise<Samples>
 }
 
