@@ -21,9 +21,17 @@ describe('parseVmOptions()', () => {
     )
   })
 
+  test('takes another architecture and fewer power cuts; twenty without it', () => {
+    const { hardware, powerCuts } = parseVmOptions(['--arch', 'arm64', '--power-cuts', '3'])
+    assert.deepEqual([hardware.node, powerCuts], ['arm64', 3])
+    assert.equal(parseVmOptions([]).powerCuts, 20)
+  })
+
   const mistakes: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [['--release', '7'], /Cannot use --release "7": expected 12, 13\nUsage: /],
     [['--only', 'party'], /Cannot use --only "party": expected start, /],
+    [['--arch', 'z80'], /Cannot use --arch "z80": expected amd64, arm64\n/],
+    [['--power-cuts', 'some'], /Cannot use --power-cuts "some": expected a number above 0\n/],
     [['--fast'], /Cannot read the arguments: .*--fast/],
   ]
   for (const [args, message] of mistakes)

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Accelerator } from './qemu-arguments.ts'
 import type { VmImage } from './vm-image.ts'
-import { vmHardware } from './vm-releases.ts'
 
 interface ProbeRequest {
   readonly image: VmImage
@@ -20,14 +19,14 @@ const DEVICE = '/dev/kvm'
  * KVM where a kernel really boots with it: some machines have the device for guests of one kind only. Another processor's machine is always emulated.
  */
 export async function findAccelerator(request: ProbeRequest): Promise<Accelerator> {
-  if (process.arch !== vmHardware.node || !isUsable(DEVICE)) return 'tcg'
+  if (process.arch !== request.image.hardware.node || !isUsable(DEVICE)) return 'tcg'
   request.say(`trying KVM (at most ${PROBE_MS / 1000} s)\n`)
   return (await boots(request)) ? 'kvm' : 'tcg'
 }
 
 /** Does the kernel come to the point where it wants its disk? */
 async function boots({ image, folder, signal }: ProbeRequest): Promise<boolean> {
-  const { qemu, machine, console } = vmHardware
+  const { qemu, machine, console } = image.hardware
   const file = join(folder, 'probe.log')
   const argv = [
     ['--pdeathsig', 'KILL', qemu, '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],

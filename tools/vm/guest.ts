@@ -1,4 +1,5 @@
 /** Commands on a virtual machine, over one ssh connection that they share. */
+import { basename, dirname } from 'node:path'
 import { attemptCommand } from './run-command.ts'
 import type { CommandOptions, CommandResult } from './run-command.ts'
 
@@ -40,9 +41,10 @@ export class Guest {
   }
 
   async write(path: string, text: string): Promise<void> {
-    await this.run(`mkdir -p "$(dirname '${path}')" && cat > '${path}.new' && mv '${path}.new' '${path}'`, {
-      stdin: text,
-    })
+    const folder = dirname(path)
+    // Its name until it is whole: who reads all files of a folder leaves such ones out.
+    const draft = `${folder}/.${basename(path)}`
+    await this.run(`mkdir -p '${folder}' && cat > '${draft}' && mv '${draft}' '${path}'`, { stdin: text })
   }
 
   /** The kernel's id of this boot; undefined while nothing answers. */

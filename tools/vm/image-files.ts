@@ -24,6 +24,7 @@ export const imagePackages: readonly string[] = [
   'zstd',
   'kmod',
   'openssh-server',
+  'conntrack',
   'containerd',
   'runc',
   'containernetworking-plugins',

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { computeQemuArguments } from './qemu-arguments.ts'
+import { vmHardware } from './vm-releases.ts'
 
 const request = {
   accelerator: 'tcg',
+  hardware: vmHardware.amd64,
   kernel: '/k',
   initrd: '/i',
   files: { root: '/r.qcow2', payload: '/p.img', data: '/d.img', swap: '/s.img' },
@@ -31,5 +33,10 @@ describe('computeQemuArguments()', () => {
   test('takes the processor itself with KVM, and one that QEMU emulates well without', () => {
     assert.match(text, /-accel tcg,thread=multi\S* -cpu Nehalem,-cx16/)
     assert.match(computeQemuArguments({ ...request, accelerator: 'kvm' }).join(' '), /-accel kvm -cpu host/)
+  })
+
+  test('has the machine, the processor and the console of another architecture', () => {
+    const other = computeQemuArguments({ ...request, hardware: vmHardware.arm64 }).join(' ')
+    assert.match(other, /-machine virt,gic-version=3 .* -cpu cortex-a72 .* console=ttyAMA0 /)
   })
 })

@@ -1,5 +1,5 @@
 import { diskPath, disks, HUGE_PAGES } from './image-files.ts'
-import { vmHardware } from './vm-releases.ts'
+import type { VmHardware } from './vm-releases.ts'
 
 /** kvm: by the processor itself; tcg: in software, ten to thirty times slower. */
 export type Accelerator = 'kvm' | 'tcg'
@@ -7,6 +7,7 @@ export type Accelerator = 'kvm' | 'tcg'
 /** What QEMU is started with. */
 export interface QemuRequest {
   readonly accelerator: Accelerator
+  readonly hardware: VmHardware
   readonly kernel: string
   readonly initrd: string
   /** The file of each disk. */
@@ -26,16 +27,16 @@ const MEBIBYTES_PER_NODE = 1536
  * boot loader is needed.
  */
 export function computeQemuArguments(request: QemuRequest): readonly string[] {
-  const { accelerator, files, port } = request
+  const { accelerator, hardware, files, port } = request
   const nodes = Array.from({ length: NODES }, (_, node) => node)
   const acceleration = accelerator === 'kvm' ? 'kvm' : 'tcg,thread=multi,tb-size=1024'
   return [
     ['-nodefaults', '-no-user-config', '-display', 'none'],
-    ['-machine', vmHardware.machine, '-accel', acceleration],
-    ['-cpu', accelerator === 'kvm' ? 'host' : vmHardware.cpu],
+    ['-machine', hardware.machine, '-accel', acceleration],
+    ['-cpu', accelerator === 'kvm' ? 'host' : hardware.cpu],
     ['-smp', `${NODES * CPUS_PER_NODE},sockets=${NODES}`, '-m', `${NODES * MEBIBYTES_PER_NODE}M`],
     nodes.flatMap((node) => computeNode(node)),
-    ['-kernel', request.kernel, '-initrd', request.initrd, '-append', computeKernelArguments(vmHardware.console)],
+    ['-kernel', request.kernel, '-initrd', request.initrd, '-append', computeKernelArguments(hardware.console)],
     ['-serial', `file:${request.console}`],
     Object.entries(files).flatMap(([name, file]) => computeDisk(name, file)),
     ['-netdev', `user,id=network,restrict=on,hostfwd=tcp:127.0.0.1:${port}-:22`],

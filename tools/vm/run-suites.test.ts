@@ -15,7 +15,13 @@ test('runSuites() counts what passed, failed and does not apply, and goes on aft
     { name: 'last', run: async () => {} },
   ]
   const machine = { guest } as unknown as VirtualMachine
-  const counts = await runSuites(machine, [{ name: 'suite', checks }], (text) => said.push(text), signal)
+  const counts = await runSuites({
+    machine,
+    powerCuts: 1,
+    suites: [{ name: 'suite', checks }],
+    say: (text) => said.push(text),
+    signal,
+  })
   assert.deepEqual(counts, { passed: 2, failed: 1, notApplicable: 1 })
   const text = said.join('')
   assert.match(text, /FAILED {2}bad \(0 s\)\n {10}first line\n {10}second line\n/)
@@ -35,7 +41,7 @@ test('runSuites() ends after the check that an interruption broke off', async ()
     },
   }))
   await assert.rejects(
-    runSuites(machine, [{ name: 'suite', checks }], () => {}, interrupt.signal),
+    runSuites({ machine, powerCuts: 1, suites: [{ name: 'suite', checks }], say: () => {}, signal: interrupt.signal }),
     /interrupted/,
   )
   assert.deepEqual(ran, ['first'])

@@ -3,7 +3,6 @@ import { NodeAgent } from '../../test/vm/support/node-agent.ts'
 import { NotApplicable } from '../../test/vm/support/vm-suite.ts'
 import type { VmCheck, VmSuite, VmWorld } from '../../test/vm/support/vm-suite.ts'
 import { errorMessage } from '../../src/base/telemetry/error-text.ts'
-import type { VirtualMachine } from './virtual-machine.ts'
 
 export interface VmCounts {
   readonly passed: number
@@ -12,16 +11,18 @@ export interface VmCounts {
 }
 
 type Say = (text: string) => void
+
+export interface SuitesRequest extends Pick<VmWorld, 'machine' | 'powerCuts' | 'say'> {
+  readonly suites: readonly VmSuite[]
+  readonly signal: AbortSignal
+}
+
 type Outcome = keyof VmCounts
 
 /** A failed check does not end its suite: the next ones say more about the fault. */
-export async function runSuites(
-  machine: VirtualMachine,
-  suites: readonly VmSuite[],
-  say: Say,
-  signal: AbortSignal,
-): Promise<VmCounts> {
-  const world = { machine, agent: new NodeAgent(machine.guest) }
+export async function runSuites({ suites, signal, ...parts }: SuitesRequest): Promise<VmCounts> {
+  const { machine, say } = parts
+  const world = { ...parts, agent: new NodeAgent(machine.guest) }
   await world.agent.install()
   const counts = { passed: 0, failed: 0, notApplicable: 0 }
   for (const suite of suites) {

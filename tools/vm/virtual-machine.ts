@@ -10,7 +10,6 @@ import { computeQemuArguments } from './qemu-arguments.ts'
 import type { Accelerator } from './qemu-arguments.ts'
 import { runCommand } from './run-command.ts'
 import type { VmImage } from './vm-image.ts'
-import { vmHardware } from './vm-releases.ts'
 
 export interface MachineRequest {
   readonly image: VmImage
@@ -74,6 +73,7 @@ export class VirtualMachine {
     rmSync(this.#console, { force: true })
     const argv = computeQemuArguments({
       accelerator,
+      hardware: image.hardware,
       kernel: image.kernel,
       initrd: image.initrd,
       files: {
@@ -86,7 +86,7 @@ export class VirtualMachine {
       console: this.#console,
     })
     // It ends with us, however we end.
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', vmHardware.qemu, ...argv], {
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', image.hardware.qemu, ...argv], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     for (const stream of [child.stdout, child.stderr])

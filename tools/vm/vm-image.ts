@@ -18,12 +18,12 @@ import { readCodename, readPackageSource } from '../runtimes/package-source.ts'
 import type { PackageSource } from '../runtimes/package-source.ts'
 import { cacheFolder } from '../runtimes/runtime-releases.ts'
 import { disks, earlyFiles, imageFiles, imageLinks, imagePackages } from './image-files.ts'
-import { runCommand } from './run-command.ts'
-import { vmHardware } from './vm-releases.ts'
-import type { VmRelease } from './vm-releases.ts'
+import { attemptCommand, runCommand } from './run-command.ts'
+import type { VmHardware, VmRelease } from './vm-releases.ts'
 
 /** Files of a machine that has never run. */
 export interface VmImage {
+  readonly hardware: VmHardware
   readonly disk: string
   readonly kernel: string
   readonly initrd: string
@@ -35,6 +35,7 @@ export interface VmImage {
 
 interface ImageRequest {
   readonly release: VmRelease
+  readonly hardware: VmHardware
   readonly say: (text: string) => void
   readonly signal: AbortSignal
 }
@@ -42,7 +43,7 @@ interface ImageRequest {
 const DISK_GIBIBYTES = 6
 // What is in the cache was made in this way; another number for another way.
 const FORM = 1
-const DEADLINE_MS = 1_800_000
+const DEADLINE_MS = 3_600_000
 // mmdebstrap mounts /proc, /sys and /dev in the tree: only for itself, and gone with it, so that the tree can be removed however it ends.
 const alone = ['unshare', '--mount', '--pid', '--fork', '--kill-child']
 // What is not needed on such a machine.
@@ -50,10 +51,12 @@ const leftOut = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*', 
 
 /** The image of a release; made when the cache does not have it. Fails with what could not be had. */
 export async function openImage(request: ImageRequest): Promise<VmImage> {
-  const { release } = request
-  const folder = join(cacheFolder(), 'machines', `${release.suite}-${vmHardware.architecture}-${computeKey()}`)
+  const { release, hardware } = request
+  const name = `${release.suite}-${hardware.architecture}-${computeKey(hardware)}`
+  const folder = join(cacheFolder(), 'machines', name)
   if (!existsSync(folder)) await makeImage(request, folder)
   return {
+    hardware,
     disk: join(folder, 'root.img'),
     kernel: join(folder, 'vmlinuz'),
     initrd: join(folder, 'initrd'),
@@ -63,13 +66,13 @@ export async function openImage(request: ImageRequest): Promise<VmImage> {
 }
 
 /** Another one whenever anything that the image is made of changes. */
-function computeKey(): string {
-  const parts = [FORM, listPackages(), earlyFiles, imageFiles(''), imageLinks, leftOut, DISK_GIBIBYTES]
+function computeKey(hardware: VmHardware): string {
+  const parts = [FORM, listPackages(hardware), earlyFiles, imageFiles(''), imageLinks, leftOut, DISK_GIBIBYTES]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)
 }
 
-function listPackages(): readonly string[] {
-  return [...imagePackages, vmHardware.kernelPackage]
+function listPackages({ kernelPackage }: VmHardware): readonly string[] {
+  return [...imagePackages, kernelPackage]
 }
 
 async function makeImage(request: ImageRequest, folder: string): Promise<void> {
@@ -77,7 +80,12 @@ async function makeImage(request: ImageRequest, folder: string): Promise<void> {
   const source = readPackageSource(readCodename())
   if (source === undefined)
     throw new Error('Cannot make a machine: /etc/apt names no source of the Debian release that this machine runs')
-  say(`making the disk of a machine with Debian ${release.number}, from ${source.uri} (once; two to five minutes)\n`)
+  const { architecture, node } = request.hardware
+  if (node !== process.arch) await checkEmulation(architecture)
+  const time = node === process.arch ? 'two to five minutes' : 'half an hour, since its programs are emulated'
+  say(
+    `making the disk of a machine with Debian ${release.number} on ${architecture}, from ${source.uri} (once; ${time})\n`,
+  )
   // Beside its place until it is whole.
   const draft = `${folder}.${process.pid}`
   const tree = `${draft}.tree`
@@ -102,8 +110,16 @@ async function makeImage(request: ImageRequest, folder: string): Promise<void> {
   }
 }
 
+/** Packages of another architecture are configured by programs of theirs. */
+async function checkEmulation(architecture: string): Promise<void> {
+  if ((await attemptCommand(['arch-test', architecture])).exitCode === 0) return
+  throw new Error(
+    `Cannot make a machine with ${architecture}: programs of it do not run here; on Debian: apt-get install arch-test qemu-user-static binfmt-support, with binfmt_misc mounted`,
+  )
+}
+
 async function installPackages(request: ImageRequest, source: PackageSource, tree: string): Promise<void> {
-  const { release, signal } = request
+  const { release, hardware, signal } = request
   const early = `${tree}.early`
   try {
     writeFiles(early, earlyFiles)
@@ -115,11 +131,11 @@ async function installPackages(request: ImageRequest, source: PackageSource, tre
       '--variant=minbase',
       '--mode=root',
       '--format=directory',
-      `--architectures=${vmHardware.architecture}`,
+      `--architectures=${hardware.architecture}`,
       ...keyring,
       '--aptopt=Acquire::Languages "none"',
       ...leftOut.map((pattern) => `--dpkgopt=path-exclude=${pattern}`),
-      `--include=${listPackages().join(',')}`,
+      `--include=${listPackages(hardware).join(',')}`,
       `--essential-hook=sync-in ${early} /`,
       release.suite,
       tree,

@@ -1,5 +1,6 @@
 /** The agent on a virtual machine, installed as the docs say: the unit for systemd, a configuration file, a folder of manifests. */
 import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { Guest } from '../../../tools/vm/guest.ts'
 import { PAYLOAD } from '../../../tools/vm/image-files.ts'
@@ -27,9 +28,23 @@ export class NodeAgent {
     )
   }
 
+  /** Takes the unit and its configuration away again. */
+  async uninstall(): Promise<void> {
+    await this.start()
+    await this.stop()
+    await this.guest.run(
+      'systemctl disable kubelet && rm -r /etc/systemd/system/kubelet.service* /var/lib/kubelet/config.yaml && systemctl daemon-reload',
+    )
+  }
+
   /** An agent with these settings beside the usual ones and with no pod: what an earlier suite left is ended first. */
   async start(settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
     if ((await this.guest.attempt('systemctl is-active kubelet')).exitCode === 0) await this.stop()
+    await this.startBeside(settings)
+  }
+
+  /** The same, with the pods that are there. */
+  async startBeside(settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const text = `${JSON.stringify({ ...usualSettings, ...settings }, undefined, 2)}\n`
     await this.guest.write('/var/lib/kubelet/config.yaml', text)
     await this.guest.run('systemctl start kubelet')
@@ -51,7 +66,12 @@ export class NodeAgent {
   }
 
   async apply(...pods: readonly Manifest[]): Promise<void> {
-    for (const pod of pods) await this.guest.write(`${MANIFESTS}/${pod.metadata.name}.yaml`, `${JSON.stringify(pod)}\n`)
+    for (const pod of pods) {
+      // Never half written, and never seen under another name, which would make it another pod.
+      const draft = `${dirname(MANIFESTS)}/.${pod.metadata.name}`
+      const script = `cat > ${draft} && mv ${draft} ${MANIFESTS}/${pod.metadata.name}.yaml`
+      await this.guest.run(script, { stdin: `${JSON.stringify(pod)}\n` })
+    }
   }
 
   async remove(...names: readonly string[]): Promise<void> {

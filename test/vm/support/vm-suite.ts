@@ -5,6 +5,10 @@ import type { NodeAgent } from './node-agent.ts'
 export interface VmWorld {
   readonly machine: VirtualMachine
   readonly agent: NodeAgent
+  /** How often the machine loses its power. */
+  readonly powerCuts: number
+  /** Reports progress of a check that takes long. */
+  readonly say: (text: string) => void
 }
 
 /** One line of a suite's table. */
@@ -18,6 +22,8 @@ export interface VmSuite {
   readonly name: string
   /** Where it is long or hard on the machine, it runs only when it is named. */
   readonly onlyByName?: boolean
+  /** It installs the Debian packages of "npm run package". */
+  readonly needsPackages?: boolean
   readonly checks: readonly VmCheck[]
 }
 

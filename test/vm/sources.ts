@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { PAYLOAD } from '../../tools/vm/image-files.ts'
+import type { VmCheck, VmSuite } from './support/vm-suite.ts'
+
+const CHECKOUT = `${PAYLOAD}/checkout`
+const DEADLINE_MS = 3_600_000
+
+/** A file of tests, run by the machine's own Node on the machine itself. */
+function fileCheck(file: string, name: string): VmCheck {
+  return {
+    name,
+    run: async ({ machine: { guest }, say }) => {
+      const { exitCode, stdout } = await guest.attempt(
+        `cd ${CHECKOUT} && bin/node --test --test-reporter=tap ${file}`,
+        { deadlineMs: DEADLINE_MS },
+      )
+      const counts = Object.fromEntries(
+        ['pass', 'fail', 'skipped'].map((word) => [word, new RegExp(`^# ${word} (\\d+)$`, 'm').exec(stdout)?.[1]]),
+      )
+      say(`          ${file}: ${counts['pass']} passed, ${counts['fail']} failed, ${counts['skipped']} skipped\n`)
+      assert.equal(exitCode, 0, stdout.split('\n').slice(-80).join('\n'))
+    },
+  }
+}
+
+/** Tests of the sources that say something else with another kernel, cgroup version or architecture. */
+export const sourcesSuite: VmSuite = {
+  name: 'sources',
+  checks: [
+    fileCheck('test/contract/containerd.test.ts', 'the contract of a runtime, on the containerd of this machine'),
+    fileCheck('test/kernel/project-quotas.test.ts', 'volumes are counted by project quotas, on ext4 and xfs'),
+    fileCheck('test/kernel/pod-cgroups.test.ts', 'cgroups of pods'),
+    fileCheck('test/kernel/volume-kinds.test.ts', 'kinds of volumes'),
+  ],
+}
