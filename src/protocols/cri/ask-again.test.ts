@@ -73,6 +73,21 @@ describe('askAgain()', () => {
     assert.equal(clock.sleeping, 0)
   })
 
+  test('asks less and less often: a slow runtime needs its time for what it was asked first', async () => {
+    const { clock, asked, calls } = setUp()
+    const stop = new AbortController()
+    const removed = calls.removeContainer({}, stop.signal)
+    // At 20, 30, 50 and 90 seconds, then each minute.
+    const counts: number[] = []
+    for (const ms of [19_000, 1000, 10_000, 20_000, 40_000, 60_000]) {
+      await clock.advance(ms)
+      counts.push(asked.length)
+    }
+    assert.deepEqual(counts, [1, 2, 3, 4, 5, 6])
+    stop.abort(new Error('enough'))
+    await assert.rejects(removed, /enough/)
+  })
+
   test('never asks twice for what must not be done twice', async () => {
     const { clock, asked, calls } = setUp()
     const stop = new AbortController()

@@ -1,4 +1,5 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { CriCalls } from './cri-calls.ts'
 import type { CriMethod } from './cri-methods.ts'
@@ -18,6 +19,8 @@ interface Rule {
 }
 
 const PAUSE_MS = 10_000
+// Longer each time: what is asked again costs a slow runtime the time that it needs to answer.
+const PAUSES = { firstMs: PAUSE_MS, longestMs: 60_000 }
 const CHANGE_MS = 20_000
 // A container that has had its time gets the least.
 const LAST_STOP_SECONDS = 2n
@@ -66,11 +69,12 @@ async function repeat(
   signal: AbortSignal,
 ): Promise<object> {
   await clock.sleep(rule.patienceMs(request), signal)
+  const pauses = new BackOff(PAUSES)
   for (;;) {
     using scope = new AbortScope(signal)
     // One that fails is no answer, and no reason to ask sooner.
     const answer = call(rule.again(request), scope.signal).catch(() => new Promise<never>(() => {}))
-    const found = await Promise.race([answer, clock.sleep(PAUSE_MS, scope.signal)])
+    const found = await Promise.race([answer, clock.sleep(pauses.next(), scope.signal)])
     if (found !== undefined) return found
   }
 }
