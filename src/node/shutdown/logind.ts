@@ -13,7 +13,8 @@ const SYSTEMD = {
   interface: 'org.freedesktop.systemd1.Manager',
 } as const
 const SIGHUP = 1
-const CHECKS = 5
+// Half a minute in all: a machine that boots is busy, and what fails here is not tried again.
+const CHECKS = 9
 const CHECK_PAUSES = { firstMs: 100, longestMs: Infinity }
 
 export interface LogindDeps {
