@@ -42,7 +42,7 @@ export class Guest {
 
   async write(path: string, text: string): Promise<void> {
     const folder = dirname(path)
-    // Its name until it is whole: who reads all files of a folder leaves such ones out.
+    // Its name until it is whole. The agent leaves such files out; under any other name it would be a pod of its own for a moment.
     const draft = `${folder}/.${basename(path)}`
     await this.run(`mkdir -p '${folder}' && cat > '${draft}' && mv '${draft}' '${path}'`, { stdin: text })
   }

@@ -1,6 +1,5 @@
 /** The agent on a virtual machine, installed as the docs say: the unit for systemd, a configuration file, a folder of manifests. */
 import assert from 'node:assert/strict'
-import { dirname } from 'node:path'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { Guest } from '../../../tools/vm/guest.ts'
 import { PAYLOAD } from '../../../tools/vm/image-files.ts'
@@ -66,12 +65,7 @@ export class NodeAgent {
   }
 
   async apply(...pods: readonly Manifest[]): Promise<void> {
-    for (const pod of pods) {
-      // Never half written, and never seen under another name, which would make it another pod.
-      const draft = `${dirname(MANIFESTS)}/.${pod.metadata.name}`
-      const script = `cat > ${draft} && mv ${draft} ${MANIFESTS}/${pod.metadata.name}.yaml`
-      await this.guest.run(script, { stdin: `${JSON.stringify(pod)}\n` })
-    }
+    for (const pod of pods) await this.guest.write(`${MANIFESTS}/${pod.metadata.name}.yaml`, `${JSON.stringify(pod)}\n`)
   }
 
   async remove(...names: readonly string[]): Promise<void> {
@@ -164,5 +158,7 @@ const usualSettings = {
   authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
   failSwapOn: false,
+  // Under emulation a runtime may take minutes although nothing is wrong.
+  runtimeRequestTimeout: '15m',
   evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
 }
