@@ -48,9 +48,10 @@ export async function runDetached(deps: DetachDeps, options: DetachOptions, sign
     throw error
   }
   if (options.waitMs === undefined) return
+  const began = deps.clock.monotonic()
   const unready = await waitUntilReady(deps, { layout, ...options }, options.waitMs, signal)
   if (unready.length === 0) return deps.say('Everything is ready.')
-  const seconds = Math.round(options.waitMs / 1000)
+  const seconds = Math.round((deps.clock.monotonic() - began) / 1000)
   throw new NodeError(
     `Not everything is ready after ${seconds} s; the node stays up:\n${unready.join('\n')}`,
     exitCodes.failed,

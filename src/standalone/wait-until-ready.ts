@@ -42,8 +42,16 @@ const CLASSES = '/apis/storage.k8s.io/v1/storageclasses'
 const COALESCE_MS = 50
 // For what no watch shows, such as a refused manifest that was removed.
 const RECHECK_MS = 5000
+// A file may be refused for a moment, as one of a custom resource whose definition comes with it.
+const REFUSED_MS = 10_000
 
-/** Waits until all files are applied and all pods are ready; gives what is not when the time is over. */
+/** What is left until everything is ready: files that only their author can put right, and what may still come by itself. */
+interface Missing {
+  readonly refused: readonly string[]
+  readonly unready: readonly string[]
+}
+
+/** Waits until all files are applied and all pods are ready; gives what is not when the time is over, or only refused files are left. */
 export async function waitUntilReady(
   deps: WaitDeps,
   node: WaitedNode,
@@ -59,32 +67,37 @@ export async function waitUntilReady(
   for (const path of WATCHED) group.run(path, (s) => runListWatch({ ...watch, path }, s))
   // What is applied, and what of it is refused, are files.
   using _ = watchDirectory(node.layout.state, { onChange: onReplace, onFailure: onReplace })
+  let refusedAt: number | undefined
   for (;;) {
-    const unready = await listUnready(deps, node, client, signal).catch((error: unknown) => {
+    const { refused, unready } = await listMissing(deps, node, client, signal).catch((error: unknown) => {
       if (signal.aborted) throw error
-      return [`the node does not answer: ${errorMessage(error)}`]
+      return { refused: [], unready: [`the node does not answer: ${errorMessage(error)}`] }
     })
-    const left = end - deps.clock.monotonic()
-    if (unready.length === 0 || left <= 0) return unready
+    const now = deps.clock.monotonic()
+    refusedAt = unready.length === 0 && refused.length > 0 ? (refusedAt ?? now) : undefined
+    const left = Math.min(end, (refusedAt ?? end) + REFUSED_MS) - now
+    const missing = [...refused, ...unready]
+    if (missing.length === 0 || left <= 0) return missing
     await wakeup.wait({ clock: deps.clock, ms: Math.min(RECHECK_MS, left) }, signal)
     await deps.clock.sleep(COALESCE_MS, signal)
   }
 }
 
-async function listUnready(
+async function listMissing(
   deps: ClientDeps,
   { layout, isApplying }: WaitedNode,
   client: KubeClient,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<Missing> {
   const applied = await readTextIfPresent(layout.appliedProblems)
-  if (isApplying && applied === undefined) return ['the folder of --apply has not been applied yet']
+  if (isApplying && applied === undefined)
+    return { refused: [], unready: ['the folder of --apply has not been applied yet'] }
   const { pods, manifests } = await explainPods(layout, signal)
-  const files = [...manifests, ...parseFileProblems(applied)].map(formatFileProblem)
+  const refused = [...manifests, ...parseFileProblems(applied)].map(formatFileProblem)
   const objects = isApplying ? await listUnreadyObjects(layout, client, signal) : []
   const waiting = await listWaitingPods(deps, layout, signal)
   const known = addExplanations(await listPods(layout, signal), pods)
-  return [...files, ...objects, ...computeUnreadyPods([...known, ...waiting])]
+  return { refused, unready: [...objects, ...computeUnreadyPods([...known, ...waiting])] }
 }
 
 async function listUnreadyObjects(
