@@ -8,7 +8,7 @@ const SCHEDSTAT_BYTES = 64
 /**
  * Says after each turn of a timer how long this event loop was held up: by code that ran, or by a call that waited. The time in which the
  * thread could have run and the machine had no CPU for it is left out, so that a starved machine is not taken for a blocked loop.
- * The period of the timer is a part of it.
+ * The period of the timer is a part of it, and so is what a virtual machine is not run by its host.
  */
 export function watchLoop(note: (heldMs: number) => void): Disposable {
   // Of the thread that opens it. In order: time on a CPU, time of waiting for one, in nanoseconds; number of turns.

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { PodSpec, Volume, VolumeMount } from '../../../src/model/generated/core-v1.ts'
 import { mountDeadFileSystem } from '../../kernel/dead-file-system.ts'
+import { watchLoop } from '../../kernel/loop-holds.ts'
 import { readHolds, withLoopWatch } from '../support/watched-agent.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
@@ -15,8 +16,8 @@ const STARTS = 3
 // A busy machine is no fault; a start that waits for what hangs takes at least ten seconds.
 const SLOWER = 3
 const SLACK_MS = 2000
-// What anything asked of the agent may have to wait for it, however many pods hang.
-const LONGEST_HOLD_MS = 100
+// What anything asked of the agent may have to wait for it, however many pods hang. Node waits for each child process until it has begun, and that may wait for a CPU.
+const LONGEST_HOLD_MS = 200
 
 const MAKE_FILES = `
 const { closeSync, mkdirSync, openSync } = require('node:fs')
@@ -32,11 +33,12 @@ describe('volumes that hang, or take long', () => {
   let dead: Disposable | undefined
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'deckhand-stuck-'))
-    for (const name of ['dead', 'big']) await mkdir(join(folder, name))
+    for (const name of ['dead', 'big', 'usual']) await mkdir(join(folder, name))
     objects = await TestObjects.create(join(folder, 'objects'))
     await bind('dead')
     await bind('big')
     await bind('fifo')
+    await bind('usual')
     node = await TestNode.start(withLoopWatch(join(folder, 'holds'), objects.agent))
     await inLab('mkfifo', join(folder, 'fifo'))
     await inLab('mount', '-t', 'tmpfs', 'big', join(folder, 'big'))
@@ -133,6 +135,11 @@ describe('volumes that hang, or take long', () => {
 
   test('hold up neither other pods nor the agent', async (t) => {
     const before = await startTimes('before')
+    // An agent that runs from its sources loads what it needs when it needs it first, which is not what this is about.
+    await run('usual', claim('usual'), { ...group, mount: { subPath: 'part' } })
+    await node.ready('usual')
+    let own = 0
+    using _ = watchLoop((heldMs) => (own = Math.max(own, heldMs)))
     const hungAt = Date.now()
     await hang()
     const [, usual = 0] = before
@@ -141,10 +148,14 @@ describe('volumes that hang, or take long', () => {
     await node.ready('big', 60_000)
     const { began, holds } = await readHolds(join(folder, 'holds'))
     const held = Math.max(0, ...holds.flatMap(({ at, ms }) => (at >= hungAt ? [ms] : [])))
-    t.diagnostic(`starts: ${usual.toFixed()} ms, slowest of ${STARTS} then ${slowest.toFixed()} ms; held ${held} ms`)
+    t.diagnostic(
+      `starts: ${usual.toFixed()} ms, slowest of ${STARTS} then ${slowest.toFixed()} ms; held ${held} ms, the test ${own.toFixed()} ms`,
+    )
     assert.ok(slowest < usual * SLOWER + SLACK_MS, `a start took ${usual} ms and takes ${slowest} ms now`)
     assert.ok(began < hungAt, 'the agent was watched')
-    assert.ok(held <= LONGEST_HOLD_MS, `the event loop was held up for ${held} ms`)
+    // A machine that is taken away from all its processes for a while is seen here too.
+    const limit = LONGEST_HOLD_MS + 2 * own
+    assert.ok(held <= limit, `the event loop was held up for ${held} ms, expected at most ${limit} ms`)
     assert.equal(await node.runIn('big', ['stat', '-c', '%g', '/v/d0/0']), '2000')
   })
 
