@@ -101,14 +101,16 @@ export const numaSuite: VmSuite = {
       },
     },
     {
-      name: 'restricted: memory of both nodes for who needs both',
+      name: 'restricted: both nodes for who needs CPUs and memory of both; CPUs of one and memory of both are rejected',
       run: async ({ agent }) => {
         await agent.start({ ...settings, topologyManagerPolicy: 'restricted' })
-        await agent.apply(one('wide', { cpu: '1', memory: WIDE }))
+        await agent.apply(one('uneven', { cpu: '1', memory: WIDE }))
+        const pod = await agent.waitForPod('uneven', ({ status }) => status?.phase === 'Failed', 'rejected')
+        assert.equal(pod.status?.reason, 'TopologyAffinityError')
+        await agent.remove('uneven')
+        await agent.apply(one('wide', { cpu: '3', memory: WIDE }))
         await agent.waitUntilReady('wide')
-        const [cpus, nodes] = await placeOf(agent, 'wide')
-        assert.match(cpus ?? '', /^[123]$/)
-        assert.equal(nodes, '0-1')
+        assert.deepEqual(await placeOf(agent, 'wide'), ['1-3', '0-1'])
       },
     },
   ],
