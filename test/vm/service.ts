@@ -53,6 +53,8 @@ export const serviceSuite: VmSuite = {
       name: 'node log query: lines of a service from the journal, the last ones, by pattern and by time',
       run: async ({ agent, machine: { guest } }) => {
         await agent.start(openLogs)
+        // It listens some time after the service is ready.
+        await guest.until('curl -sk https://127.0.0.1:10250/', PATIENCE_SECONDS)
         await guest.run(`systemd-run --wait --unit=speaker sh -c 'echo first; echo "${WORDS}"; echo last'`)
         await guest.until('journalctl -u speaker --no-pager | grep last', PATIENCE_SECONDS)
         const all = await queryLogs(agent, 'query=speaker')
