@@ -86,6 +86,9 @@ describe('quotas, through the whole server', () => {
     const ranges = `${NAMESPACE}/limitranges`
     const pods = `${NAMESPACE}/pods`
     await send('DELETE', `${NAMESPACE}/resourcequotas/q2`)
+    // What a node has is looked at before a resize is taken.
+    const allocatable = { cpu: '4', memory: '4Gi' }
+    await send('POST', '/api/v1/nodes', { metadata: { name: 'node-1' }, status: { allocatable } })
     await send('POST', pods, pod('sized'))
     const limits = [{ type: 'Container', max: { cpu: '1' }, default: { memory: '64Mi', cpu: '1' } }]
     await send('POST', ranges, { metadata: { name: 'r' }, spec: { limits } })
