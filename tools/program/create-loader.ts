@@ -5,7 +5,7 @@ import { Script } from 'node:vm'
 
 type Require = (specifier: string) => unknown
 type ImportMeta = Readonly<{ url: string; filename: string }>
-type Run = (module: { exports: unknown }, exports: unknown, require: Require, importMeta: ImportMeta) => void
+type Start = (module: { exports: unknown }, exports: unknown, require: Require, importMeta: ImportMeta) => void
 
 /** Where the files of a program come from (to-script.ts makes them). */
 interface ProgramFiles {
@@ -30,16 +30,27 @@ export function createLoader(files: ProgramFiles): (name: string) => unknown {
     const known = loaded.get(name)
     if (known !== undefined) return known.exports
     const module = { exports: {} as unknown }
+    // Before it runs, for files that load each other.
     loaded.set(name, module)
+    try {
+      run(name, module)
+    } catch (error) {
+      // Such as without a descriptor to spare: the next one who asks for it may have more luck.
+      loaded.delete(name)
+      throw error
+    }
+    return module.exports
+  }
+
+  const run = (name: string, module: { exports: unknown }): void => {
     const text = files.readText(name)
     const code = files.readCode(name, text)
     const script = new Script(text, { filename: files.scripts + name, ...(code && { cachedData: code }) })
     // V8 takes no code of another version, or of a processor with less.
     if (code === undefined || script.cachedDataRejected === true) files.onLoaded?.(name, text, script)
-    const run = script.runInThisContext() as Run
     const filename = files.folder + name
-    run(module, module.exports, (specifier) => find(name, specifier), { url: `file://${filename}`, filename })
-    return module.exports
+    const start = script.runInThisContext() as Start
+    start(module, module.exports, (specifier) => find(name, specifier), { url: `file://${filename}`, filename })
   }
 
   const find = (from: string, specifier: string): unknown => {
