@@ -37,8 +37,12 @@ describe('a changed manifest', { concurrency: true }, () => {
     assert.notEqual(two.metadata.uid, one.metadata.uid)
     assert.equal(most, 1)
     const ended = (await node.logLines(one)).find(({ text }) => text.startsWith('term '))
-    const [began] = await node.logLines(two)
-    assert.ok((ended?.at ?? 0) + 1000 <= (began?.at ?? 0), `${ended?.at} ${began?.at}`)
+    // The runtime writes the log by and by.
+    const began = await node.waitFor(
+      'the first line of the new one',
+      async () => (await node.logLines(two))[0] ?? false,
+    )
+    assert.ok((ended?.at ?? 0) + 1000 <= began.at, `${ended?.at} ${began.at}`)
     assert.equal(two.status?.containerStatuses?.[0]?.restartCount, 0)
   })
 

@@ -122,6 +122,8 @@ describe('the page of a node', { skip: notInCluster('the page is of "deckhand up
     await says(/^~$/m)
     await tab.keyboard.type('iDear page')
     await tab.keyboard.press('Escape')
+    // It begins with I while text goes in. What follows the key at once would be part of it.
+    await says(/^- .*letter/m)
     assert.doesNotMatch((await says(/^Dear page/m)).input, /^large /m)
     await tab.keyboard.type(':wq\n')
     // What was there before the program took the whole screen is there again.
