@@ -6,6 +6,7 @@ import type { KubeClientMetrics } from './client-metrics.ts'
 import { computeRetry } from './compute-retry.ts'
 import type { FailedAttempt } from './compute-retry.ts'
 import { formatExactJson, parseExactJson } from '../../base/document/exact-json.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 import { GarbledAnswerError } from './garbled-answer-error.ts'
 import { KubeApiError, KubeUnreachableError } from './kube-client.ts'
 import type { KubeClient, KubeRequest, WatchEvent } from './kube-client.ts'
@@ -109,7 +110,7 @@ class RateLimitedClient implements KubeClient {
       const text = await readText(response.body)
       this.#measureSize(outgoing, text)
       if (!isSuccess(response)) throw toApiError({ what, code: response.status, text, retryAfter: response.retryAfter })
-      return parseAnswer(text, what) as T
+      return parseAnswer(text, what, request.path) as T
     })
   }
 
@@ -203,7 +204,15 @@ function isSuccess({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300
 }
 
-function parseAnswer(text: string, what: string): unknown {
+function parseAnswer(text: string, what: string, path: string): unknown {
+  const answer = parseJson(text, what)
+  // An empty object in place of a Node would reject pods for good.
+  if (/^\/apis?\//.test(path) && !(isRecord(answer) && ('kind' in answer || 'metadata' in answer)))
+    throw new GarbledAnswerError(`Cannot ${what}: the answer of ${text.length} characters is no object of Kubernetes`)
+  return answer
+}
+
+function parseJson(text: string, what: string): unknown {
   try {
     return parseExactJson(text)
   } catch {

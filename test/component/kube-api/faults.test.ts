@@ -14,7 +14,7 @@ import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { selfSigned } from '../../fixtures/self-signed.ts'
 import { createTestClient, until } from './create-test-client.ts'
 import type { TestClientOptions } from './create-test-client.ts'
-import { beginWatch, json, ScriptedServer, Wire } from './scripted-server.ts'
+import { beginWatch, json, OBJECT, ScriptedServer, Wire } from './scripted-server.ts'
 import type { Answer } from './scripted-server.ts'
 
 const never = new AbortController().signal
@@ -52,9 +52,9 @@ function cutOff(stream: ServerHttp2Stream): void {
 describe('an answer', () => {
   test('is decoded; the request carries all that was given', async (t) => {
     const { server, client, attempts, sizes } = await setUp(t)
-    server.answers.push(json(201, '{"spec":{"big":9007199254740993}}'))
+    server.answers.push(json(201, '{"kind":"Node","big":9007199254740993}'))
     const request = { ...post, query: { fieldManager: 'kubelet', 'a b': 'c&d' } }
-    assert.deepEqual(await client.send(request, never), { spec: { big: 9007199254740993n } })
+    assert.deepEqual(await client.send(request, never), { kind: 'Node', big: 9007199254740993n })
     const [{ method, target, headers, body } = assert.fail()] = server.seen
     assert.deepEqual(
       [method, target, body],
@@ -65,7 +65,7 @@ describe('an answer', () => {
       ['application/json', 'application/json', 'kubelet/test'],
     )
     assert.deepEqual(attempts, ['POST 201'])
-    assert.deepEqual(sizes, [['POST', 15, 33]])
+    assert.deepEqual(sizes, [['POST', 15, 38]])
   })
 
   test('that says when to come again is followed, for what creates too', async (t) => {
@@ -76,7 +76,7 @@ describe('an answer', () => {
     await clock.advance(6999)
     assert.equal(server.seen.length, 1)
     await clock.advance(1)
-    assert.deepEqual(await sent, {})
+    assert.deepEqual(await sent, OBJECT)
     assert.deepEqual(attempts, ['POST 429', 'POST 200 again'])
   })
 
@@ -99,15 +99,21 @@ describe('an answer', () => {
       ...unreachable,
       message: 'Cannot GET "/api/v1/nodes/a": the answer of 10 characters is not JSON',
     })
+    // Such as that of another server: an empty Node would reject every pod.
+    server.answers.push(json(200, { type: 'ADDED', object: {} }))
+    await assert.rejects(client.send(get, never), {
+      ...unreachable,
+      message: 'Cannot GET "/api/v1/nodes/a": the answer of 28 characters is no object of Kubernetes',
+    })
   })
 
   test('that breaks off is asked for again, but not for what creates', async (t) => {
     const { server, clock, client, attempts } = await setUp(t)
-    server.answers.push(cutOff, json(200, { a: 1 }), cutOff)
+    server.answers.push(cutOff, json(200, { kind: 'Node', a: 1 }), cutOff)
     const read = client.send(get, never)
     await until(() => attempts.length === 1)
     await clock.advance(1000)
-    assert.deepEqual(await read, { a: 1 })
+    assert.deepEqual(await read, { kind: 'Node', a: 1 })
     await assert.rejects(client.send(post, never), unreachable)
     assert.deepEqual(attempts, ['GET 200', 'GET 200 again', 'POST 200'])
     assert.equal(server.connections, 2)
@@ -116,7 +122,7 @@ describe('an answer', () => {
   test('that the server never began is asked for again at once, for what creates too', async (t) => {
     const { server, client, attempts } = await setUp(t)
     server.answers.push((stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM))
-    assert.deepEqual(await client.send(post, never), {})
+    assert.deepEqual(await client.send(post, never), OBJECT)
     assert.deepEqual(attempts, ['POST <error>', 'POST 200 again'])
   })
 
@@ -185,7 +191,7 @@ describe('connections', () => {
     await until(() => attempts.length === 2)
     for (const session of server.sessions) session.goaway(constants.NGHTTP2_INTERNAL_ERROR)
     for (const { end } of watches) await assert.rejects(end, unreachable)
-    assert.deepEqual(await client.send(get, never), {})
+    assert.deepEqual(await client.send(get, never), OBJECT)
   })
 
   test('that are silent are found within 30 s, and new ones made', async (t) => {
@@ -212,7 +218,7 @@ describe('connections', () => {
       ...unreachable,
       message: 'Cannot GET "/api/v1/pods" on this connection: the server was silent for too long',
     })
-    assert.deepEqual(await client.send(get, never), {})
+    assert.deepEqual(await client.send(get, never), OBJECT)
     assert.equal(server.connections, 2)
   })
 
@@ -226,7 +232,7 @@ describe('connections', () => {
     }
     await clock.advance(20_000)
     await until(() => server.sessions.size === 0)
-    assert.deepEqual(await client.send(get, never), {})
+    assert.deepEqual(await client.send(get, never), OBJECT)
   })
 
   test('all end on request, and with the client', async (t) => {
@@ -287,7 +293,7 @@ describe('connections', () => {
       readTrust: async () => ({ kind: 'anyone' }),
       serverName: 'x',
     })
-    assert.deepEqual(await trusting.client.send(get, never), {})
+    assert.deepEqual(await trusting.client.send(get, never), OBJECT)
   })
 })
 
@@ -361,7 +367,7 @@ test('nothing is left behind at the signal of a caller, whatever became of the r
   const { server, clock, client } = await setUp(t)
   const { signal } = new AbortController()
   server.answers.push(
-    json(200, {}),
+    json(200, OBJECT),
     json(404, {}),
     beginWatch((stream) => stream.end()),
     cutOff,
@@ -386,8 +392,8 @@ describe('credentials', () => {
         },
       },
     })
-    server.answers.push(json(401, {}), json(200, { a: 1 }), json(401, {}))
-    assert.deepEqual(await client.send(post, never), { a: 1 })
+    server.answers.push(json(401, {}), json(200, { kind: 'Node', a: 1 }), json(401, {}))
+    assert.deepEqual(await client.send(post, never), { kind: 'Node', a: 1 })
     assert.deepEqual(
       server.seen.map(({ headers }) => headers['authorization']),
       ['Bearer old', 'Bearer new'],
@@ -423,10 +429,10 @@ describe('credentials', () => {
     await until(() => watch.heard.length === 1)
     await clock.advance(1)
     await watch.end
-    json(200, { done: true })(streams.request, server.seen[1] ?? assert.fail())
-    assert.deepEqual(await sent, { done: true })
+    json(200, { kind: 'Node', done: true })(streams.request, server.seen[1] ?? assert.fail())
+    assert.deepEqual(await sent, { kind: 'Node', done: true })
     await until(() => server.sessions.size === 1)
-    assert.deepEqual(await client.send(get, never), {})
+    assert.deepEqual(await client.send(get, never), OBJECT)
     assert.deepEqual([server.connections, server.subjects], [2, ['CN=nobody.test', 'CN=nobody.test']])
     assert.equal(clock.sleeping, 1, 'only the pings of the new connection')
   })
@@ -501,7 +507,7 @@ describe('an API that was away', () => {
     const seenBefore = server.seen.length
     const added = { type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '2' } } }
     const watch = beginWatch((stream) => stream.write(`${JSON.stringify(added)}\n`))
-    server.answers.push(json(200, {}), watch)
+    server.answers.push(json(200, OBJECT), watch)
     // Such as the renewal of the lease. Time stands still from here.
     await client.send(get, never)
     await until(() => reported.length === 2)

@@ -12,7 +12,7 @@ import { FakeClock } from '../../fakes/fake-clock.ts'
 import { selfSigned } from '../../fixtures/self-signed.ts'
 import { createTestClient, until } from './create-test-client.ts'
 import type { TestClientOptions } from './create-test-client.ts'
-import { ScriptedServer } from './scripted-server.ts'
+import { OBJECT, ScriptedServer } from './scripted-server.ts'
 
 const never = new AbortController().signal
 const get = { method: 'GET', path: '/api/v1/nodes/a' } as const
@@ -70,7 +70,7 @@ describe('a server that speaks HTTP/1.1', () => {
 
   test('has a connection for each watch; all end on request', async (t) => {
     const { client, transport, attempts, connections } = await setUp(t, (request, response) => {
-      if (request.url?.includes('watch=true') !== true) return void response.end('{}')
+      if (request.url?.includes('watch=true') !== true) return void response.end(JSON.stringify(OBJECT))
       response.write('{"type":"ADDED","object":{}}\n')
     })
     const watches = [1, 2, 3].map(() => client.watch({ path: '/a' }, never)[Symbol.asyncIterator]())
@@ -79,13 +79,13 @@ describe('a server that speaks HTTP/1.1', () => {
     const ends = watches.map((watch) => assert.rejects(watch.next(), unreachable))
     transport.closeAll('enough')
     await Promise.all(ends)
-    assert.deepEqual(await client.send(get, never), {})
+    assert.deepEqual(await client.send(get, never), OBJECT)
   })
 
   test('that breaks off is asked again, but not for what creates', async (t) => {
     let broken = 0
     const { client, clock, attempts } = await setUp(t, (request, response) => {
-      if (request.method === 'GET' && broken > 0) return void response.end('{}')
+      if (request.method === 'GET' && broken > 0) return void response.end(JSON.stringify(OBJECT))
       broken += 1
       response.writeHead(200, { 'content-length': '100' })
       response.write('{"a":', () => response.destroy())
@@ -93,7 +93,7 @@ describe('a server that speaks HTTP/1.1', () => {
     const read = client.send(get, never)
     await until(() => attempts.length === 1)
     await clock.advance(1000)
-    assert.deepEqual(await read, {})
+    assert.deepEqual(await read, OBJECT)
     await assert.rejects(client.send({ method: 'POST', path: '/a', body: {} }, never), unreachable)
     assert.deepEqual(attempts, ['GET 200', 'GET 200 again', 'POST 200'])
   })
@@ -138,7 +138,7 @@ describe('a proxy', () => {
     const { asked, port } = await startProxy(t, `Basic ${Buffer.from('me:p@ss').toString('base64')}`)
     const proxy = new URL(`http://me:p%40ss@127.0.0.1:${port}`)
     const { client } = createTestClient(t, { port: server.port, clock: new FakeClock(), proxy })
-    assert.deepEqual(await client.send(get, never), {})
+    assert.deepEqual(await client.send(get, never), OBJECT)
     assert.deepEqual([asked, server.connections], [[`127.0.0.1:${server.port}`], 1])
   })
 

@@ -81,10 +81,13 @@ export class ScriptedServer {
       session: stream.session as ServerHttp2Session,
     }
     this.seen.push(seen)
-    const answer = this.answers.shift() ?? json(200, {})
+    const answer = this.answers.shift() ?? json(200, OBJECT)
     answer(stream, seen)
   }
 }
+
+/** As little as an answer of the API may be. */
+export const OBJECT = { kind: 'Node' }
 
 /** An answer that is whole. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
