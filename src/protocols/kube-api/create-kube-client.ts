@@ -207,9 +207,14 @@ function isSuccess({ status }: TransportResponse): boolean {
 function parseAnswer(text: string, what: string, path: string): unknown {
   const answer = parseJson(text, what)
   // An empty object in place of a Node would reject pods for good.
-  if (/^\/apis?\//.test(path) && !(isRecord(answer) && ('kind' in answer || 'metadata' in answer)))
+  if (isObjectPath(path) && !(isRecord(answer) && ('kind' in answer || 'metadata' in answer)))
     throw new GarbledAnswerError(`Cannot ${what}: the answer of ${text.length} characters is no object of Kubernetes`)
   return answer
+}
+
+/** Whether the API answers with an object of its own, and not with what a kubelet, pod or service behind it says. */
+function isObjectPath(path: string): boolean {
+  return /^\/apis?\//.test(path) && !/\/(?:nodes|pods|services)\/[^/]+\/proxy\//.test(path)
 }
 
 function parseJson(text: string, what: string): unknown {

@@ -105,6 +105,9 @@ describe('an answer', () => {
       ...unreachable,
       message: 'Cannot GET "/api/v1/nodes/a": the answer of 28 characters is no object of Kubernetes',
     })
+    // A kubelet behind the API answers as it likes.
+    server.answers.push(json(200, { pods: [] }))
+    assert.deepEqual(await client.send({ ...get, path: `${get.path}/proxy/why` }, never), { pods: [] })
   })
 
   test('that breaks off is asked for again, but not for what creates', async (t) => {
