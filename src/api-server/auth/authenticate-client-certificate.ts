@@ -15,7 +15,7 @@ const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 interface Known {
   readonly authority: X509Certificate
   readonly result: AuthenticationResult
-  /** Node reads them anew each time it is asked. */
+  /** Node reads them again each time it is asked. */
   readonly validFrom: number
   readonly validTo: number
 }
