@@ -75,9 +75,9 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
     {
       name: 'node API',
       async run(s) {
-        const { runNodeApi } = await import('../serving/sockets/run-node-api.ts')
+        const { runNodeSockets } = await import('../serving/sockets/run-node-sockets.ts')
         const given = { placement, devices: plugins, claims: dra.claims }
-        await runNodeApi({ ...base, ...given, registry, changes: sources.changes }, s)
+        await runNodeSockets({ ...base, ...given, registry, changes: sources.changes }, s)
       },
     },
     {

@@ -55,7 +55,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
   log.info('starting', {
     node: settings.nodeName,
     version: settings.version,
-    standalone: settings.standalone,
+    withoutApi: settings.withoutApi,
     rootDir: flags.rootDir,
   })
   checkMachine(settings, machine)
@@ -127,10 +127,10 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
 
 /** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */
 export function checkMachine(
-  { config, flags, standalone }: Pick<Settings, 'config' | 'flags' | 'standalone'>,
+  { config, flags, withoutApi }: Pick<Settings, 'config' | 'flags' | 'withoutApi'>,
   machine: Pick<MachineInfo, 'swapBytes'>,
 ): void {
-  if (standalone && flags.bootstrapKubeconfig !== '') {
+  if (withoutApi && flags.bootstrapKubeconfig !== '') {
     throw new Error('Cannot bootstrap: --bootstrap-kubeconfig needs --kubeconfig, where the result is written')
   }
   if (config.failSwapOn && machine.swapBytes > 0n) {

@@ -56,7 +56,7 @@ export function createEdges(deps: MachineDeps): Edges {
     },
     async join(tracer, tasks) {
       const { nodeName } = settings
-      if (settings.standalone)
+      if (settings.withoutApi)
         return { cluster: undefined, membership: createLoneMembership({ objects, nodeName, log }) }
       // Loaded only where there is a cluster.
       const { joinCluster, toClusterMetrics } = await import('./cluster/join-cluster.ts')

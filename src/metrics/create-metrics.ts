@@ -37,8 +37,13 @@ import { createCpuMetrics, createPlacementCounters, createPlacementMetrics } fro
 import type { CpuMetrics, CpuPoolStats, PlacementMetrics } from './placement-metrics.ts'
 import { createCsiMetrics, createDeviceMetrics, createDraMetrics } from './driver-metrics.ts'
 import type { CsiMetrics, DeviceMetrics, DraMetrics } from './driver-metrics.ts'
-import { createHealthMetrics, createHttpMetrics, createNodeApiMetrics, createStreamMetrics } from './serving-metrics.ts'
-import type { HealthMetrics, HttpMetrics, NodeApiMetrics, StreamMetrics } from './serving-metrics.ts'
+import {
+  createHealthMetrics,
+  createHttpMetrics,
+  createNodeSocketMetrics,
+  createStreamMetrics,
+} from './serving-metrics.ts'
+import type { HealthMetrics, HttpMetrics, NodeSocketMetrics, StreamMetrics } from './serving-metrics.ts'
 import { createAccessMetrics } from './access-metrics.ts'
 import type { AccessMetrics } from './access-metrics.ts'
 import { addProviderMetrics, createImageMetrics } from './image-metrics.ts'
@@ -78,7 +83,7 @@ export type AgentCounts = FailureMetrics &
   HealthMetrics &
   ClientMetrics &
   AccessMetrics &
-  NodeApiMetrics &
+  NodeSocketMetrics &
   StartupMetrics &
   StreamMetrics &
   CgroupMetrics &
@@ -108,7 +113,7 @@ export interface MetricsSources extends ProcessSources {
   readonly cpus: () => CpuPoolStats
   /** Claims of devices, by driver. */
   readonly resourceClaims: () => ReadonlyMap<string, number>
-  readonly plugins: Parameters<typeof createNodeApiMetrics>[1]
+  readonly plugins: Parameters<typeof createNodeSocketMetrics>[1]
   /** Of the files that name credential plugins; undefined when there are none. */
   readonly credentialProvidersHash: string | undefined
   readonly podCertificates: () => readonly CertificateState[]
@@ -145,7 +150,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createHttpMetrics(main),
     ...createClientMetrics(main, sources.node.now),
     ...createAccessMetrics(main),
-    ...createNodeApiMetrics(main, sources.plugins),
+    ...createNodeSocketMetrics(main, sources.plugins),
     ...createStartupMetrics(main),
     ...createStreamMetrics(main),
     ...createCgroupMetrics(main),

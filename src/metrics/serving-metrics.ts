@@ -67,7 +67,7 @@ export function createStreamMetrics(set: MetricSet): StreamMetrics {
 }
 
 /** What is counted of questions about resources of pods. */
-export interface NodeApiMetrics {
+export interface NodeSocketMetrics {
   podResourcesRequest(request: {
     readonly version: 'v1' | 'v1alpha1'
     readonly method: 'list' | 'get' | 'get_allocatable'
@@ -85,7 +85,7 @@ const POD_RESOURCES = 'kubelet_pod_resources_endpoint'
 const POD_RESOURCES_LABELS = ['server_api_version'] as const
 
 /** What the node serves on its own sockets, and whose sockets it uses. */
-export function createNodeApiMetrics(set: MetricSet, plugins: () => readonly PluginInfo[]): NodeApiMetrics {
+export function createNodeSocketMetrics(set: MetricSet, plugins: () => readonly PluginInfo[]): NodeSocketMetrics {
   const counter = (name: string, help: string) =>
     set.counter({ name: `${POD_RESOURCES}_${name}`, help, labels: POD_RESOURCES_LABELS })
   const total = counter('requests_total', 'Questions about the resources of pods.')

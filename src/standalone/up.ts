@@ -46,7 +46,7 @@ import { OWN_NAME } from './node/own-name.ts'
 import { findIngressRefusal, formatIngressPorts, hasIngress } from './node/network/ingress-refusal.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
 import { checkServicePrograms, prepareServiceNetwork, removeUnkeptRules } from './node/network/service-network.ts'
-import { startNodeApi } from './node/api/start-node-api.ts'
+import { startStandaloneApi } from './node/api/start-standalone-api.ts'
 import { startNodePage } from './node/page/start-node-page.ts'
 import { runSupervision } from './node/supervision.ts'
 import { describePage } from './node/page/describe-page.ts'
@@ -89,7 +89,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const kept = { services: !without.includes('services'), policies: policyRefusal === undefined }
   await removeUnkeptRules(deps.clock, layout, kept, signal)
   const refusals = { policies: policyRefusal, ingress: findIngressRefusal(options) }
-  await startNodeApi(deps, { layout, record, without, hasServiceAddress, refusals }, group)
+  await startStandaloneApi(deps, { layout, record, without, hasServiceAddress, refusals }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
   group.run('memory', (s) => runMemoryTrim({ ...deps.memory, clock: deps.clock }, s))
   if (!without.includes('scheduler'))

@@ -119,9 +119,9 @@ export interface Resource<T extends ApiObject = ApiObject, S extends ApiObject =
   readonly nameRule: NameRule
   /** Whether metadata.generation counts the changes of the spec. */
   readonly hasGeneration: boolean
-  /** Whether it counts those of annotations too. */
+  /** Whether metadata.generation counts changes of annotations too. */
   readonly countsAnnotations: boolean
-  /** Whether it counts those of all fields but the metadata and the status. */
+  /** Whether metadata.generation counts changes of all fields but the metadata and the status. */
   readonly countsAllFields?: boolean
   /** Whether a PUT creates an object that does not exist. */
   readonly createsOnUpdate: boolean

@@ -58,7 +58,7 @@ function finishNamespace(changes: ChangeSet, name: string): void {
     changes.put(key, { ...namespace, spec: { ...namespace.spec, finalizers: others } })
 }
 
-/** Says what holds a namespace; of much that is left not again for each object that goes. */
+/** Reports what holds a namespace. Where many objects are left, not again for each one that goes. */
 function reportRemaining(
   changes: ChangeSet,
   name: string,

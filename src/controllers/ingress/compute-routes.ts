@@ -69,7 +69,7 @@ function addPath(
   ingress: Live<Ingress>,
   { path: written = '', pathType, backend }: HTTPIngressPath,
 ): string | undefined {
-  // Paths of a kind that is left to us are beginnings, as those of most others who serve them.
+  // ImplementationSpecific paths are prefixes, as with most other ingress controllers.
   const isExact = pathType === 'Exact'
   const path = written === '' ? '/' : written
   const key = `${isExact} ${path}`

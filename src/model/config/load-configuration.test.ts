@@ -199,14 +199,14 @@ describe('effective settings', () => {
   })
 
   test('stand alone without asking an API server that is not there', async () => {
-    const { standalone, access, config } = await loadSettings(['--client-ca-file=/ca.crt'])
+    const { withoutApi, access, config } = await loadSettings(['--client-ca-file=/ca.crt'])
     assert.deepEqual(access, {
       clientCaFile: '/ca.crt',
       anonymous: false,
       tokenWebhook: false,
       authorization: 'ClientCertificate',
     })
-    assert.deepEqual([standalone, config.authentication.webhook.enabled], [true, false])
+    assert.deepEqual([withoutApi, config.authentication.webhook.enabled], [true, false])
     assert.equal((await loadSettings(['--authorization-mode=AlwaysAllow'])).access.authorization, 'AlwaysAllow')
   })
 

@@ -36,7 +36,7 @@ export interface Settings {
   /** The addresses of --node-ip that are addresses. */
   readonly nodeIps: readonly string[]
   /** No --kubeconfig: there is no API server. */
-  readonly standalone: boolean
+  readonly withoutApi: boolean
   /** The version that the node reports. */
   readonly version: string
   readonly access: ServingAccess
@@ -100,13 +100,13 @@ async function loadSettings(
   { files, machine }: { readonly files: ConfigFiles; readonly machine: Machine },
 ): Promise<Settings> {
   const { version, ...ownFlags } = flags
-  const standalone = flags.kubeconfig === ''
+  const withoutApi = flags.kubeconfig === ''
   const loaded = await loadConfigFiles(flags, files)
   const withFlags = applyFlags(loaded.config, given, 'configuration')
   const { gates, problems, warnings } = resolveFeatureGates(withFlags.featureGates)
   const sensible = replaceSenseless(withFlags)
   const config = toEffectiveConfiguration(sensible.config, flags, { gates, machine })
-  const name = parseNodeName(flags.hostnameOverride, machine.hostname, { hasApi: !standalone })
+  const name = parseNodeName(flags.hostnameOverride, machine.hostname, { hasApi: !withoutApi })
   const addresses = parseNodeIps(flags.nodeIp)
   const credentials = await loadCredentialProviders(flags, files, gates)
   const context = { config, given: withFlags, flags: ownFlags, gates, machine }
@@ -119,7 +119,7 @@ async function loadSettings(
     gates,
     nodeName: name.nodeName,
     nodeIps: addresses.nodeIps,
-    standalone,
+    withoutApi,
     version: reportedVersion(version),
     access: toServingAccess(withFlags, config, flags),
     reserved: toReservations(config),

@@ -32,13 +32,13 @@ describe('sourceNames()', () => {
     test(`of ${JSON.stringify(fields)}`, async () => {
       const settings = await loadFields(fields)
       assert.deepEqual(sourceNames(settings), [...expected, 'api'])
-      assert.deepEqual(sourceNames({ ...settings, standalone: true }), expected)
+      assert.deepEqual(sourceNames({ ...settings, withoutApi: true }), expected)
     })
   }
 })
 
 async function run(fields: object) {
-  const settings = { ...(await loadFields(fields)), standalone: true }
+  const settings = { ...(await loadFields(fields)), withoutApi: true }
   const clock = new FakeClock(Date.now())
   const updates: string[] = []
   const lines: string[] = []

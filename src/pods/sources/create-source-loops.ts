@@ -26,12 +26,12 @@ export interface SourceLoopsDeps {
 }
 
 /** The sources that the configuration asks for. */
-export function sourceNames({ config, flags, standalone }: Settings): readonly string[] {
+export function sourceNames({ config, flags, withoutApi }: Settings): readonly string[] {
   return [
     ...(config.staticPodPath === '' ? [] : ['file']),
     ...(config.staticPodURL === '' ? [] : ['http']),
     ...(flags.etcdServers.length === 0 ? [] : ['etcd']),
-    ...(standalone ? [] : ['api']),
+    ...(withoutApi ? [] : ['api']),
   ]
 }
 

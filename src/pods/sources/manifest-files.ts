@@ -31,7 +31,7 @@ export interface ManifestFilesDeps {
   readonly refused?: Pick<RefusedManifests, 'set' | 'delete'>
 }
 
-// Who writes a file without renaming it into place is done with it by then, mostly.
+// A program that writes a file in place, without a rename, has mostly finished by then.
 const SETTLE_MS = 250
 
 type ReadPods =

@@ -37,7 +37,7 @@ interface Trouble {
 
 // Nothing is asked of the API for this: it only checks whether something was missed.
 const CHECK_MS = 10_000
-// A client that deletes one waits for its end: kubectl waits for ever when another has its name before it has checked.
+// A client that deletes a mirror pod waits until it is gone: kubectl waits for ever when a new pod of the same name appears before it has checked.
 const ABSENCE_MS = 1000
 const RETRIES = { firstMs: 1000, longestMs: 300_000, jitter: { least: 1, extra: 0.5 } }
 

@@ -112,7 +112,7 @@ export class PodConfigMux {
   }
 }
 
-/** To whom a pod is the same goes on with it; another one that has its UID starts after it has ended. */
+/** The pod that takes over a UID: the same pod goes on running; another one starts after the pod before it has ended. */
 function inherit(before: Pod, { source, pod }: Successor): PodUpdate {
   const changed = pod.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE'
   return { operation: isSamePod(before, pod) ? changed : 'ADD', source, pods: [pod] }

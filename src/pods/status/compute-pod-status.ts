@@ -80,7 +80,7 @@ function knownConditions(pod: Pod, previous: PodStatus | undefined): readonly Po
   return [...ours, ...reported]
 }
 
-/** Others may set it too; the first who did stays in it. */
+/** Adds DisruptionTarget, unless it is set already: other components set it too, and the first cause stays. */
 function withDisruption(
   { override, previous, now }: StatusInput,
   conditions: readonly PodCondition[],

@@ -41,7 +41,7 @@ export async function terminatePod(
 
 async function stop(deps: TerminatePodDeps, ending: TerminatingPod, shutdown: AbortSignal): Promise<StopResult> {
   const { pod, termination } = ending
-  // An orphan whose end an earlier agent had begun has what is left of that.
+  // Where an earlier agent began to end an orphan, what is left of its grace period counts.
   const own = pod === undefined ? (termination.secondsLeft ?? ORPHAN_GRACE_SECONDS) : computeContainerGrace(pod)
   const graceSeconds = termination.begin(ending.graceSeconds ?? own)
   try {

@@ -5,11 +5,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import type { Route } from '../http/route.ts'
 import { sendAnswer } from '../http/send-answer.ts'
 import { formatExactJson } from '../../base/document/exact-json.ts'
-
-interface PodView {
-  readonly pod: Pod
-  readonly status: PodStatus
-}
+import type { PodView } from './pod-view.ts'
 
 /** GET /pods: every pod that is wanted here, as a PodList. A pod whose status did not change is not encoded again. */
 export function createPodsRoute(views: () => readonly PodView[]): Route {

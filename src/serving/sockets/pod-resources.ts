@@ -2,7 +2,7 @@ import type { TokenBucket } from '../../base/async/token-bucket.ts'
 import type { Container } from '../../model/generated/core-v1.ts'
 import { isSidecar } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
-import type { NodeApiMetrics } from '../../metrics/serving-metrics.ts'
+import type { NodeSocketMetrics } from '../../metrics/serving-metrics.ts'
 import type { AllocatableResourcesResponse, ContainerResources, PodResources } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition } from './generated/pod-resources-v1.ts'
 import { PodResourcesListerDefinition as OldDefinition } from './generated/pod-resources-v1alpha1.ts'
@@ -22,7 +22,7 @@ export interface PodResourcesDeps {
   readonly resourcesOf: (pod: Pod, container: Container) => GivenResources
   /** All that could be given to single containers. */
   readonly allocatable: () => AllocatableResourcesResponse
-  readonly metrics: NodeApiMetrics
+  readonly metrics: NodeSocketMetrics
 }
 
 /** The API that shows monitoring agents which container has which devices, cores and memory; in both of its versions. */
@@ -75,7 +75,7 @@ function toOld({ resourcesOf }: PodResourcesDeps, pod: Pod) {
   return { name, namespace, containers }
 }
 
-type Request = Parameters<NodeApiMetrics['podResourcesRequest']>[0]
+type Request = Parameters<NodeSocketMetrics['podResourcesRequest']>[0]
 
 function counted<Q, A>(
   { metrics }: PodResourcesDeps,

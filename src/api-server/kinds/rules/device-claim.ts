@@ -34,7 +34,7 @@ export function validateClaimSpec({ devices = {} }: ResourceClaimSpec, path: Fie
   })
 }
 
-/** Each item by its own rules; with a key, no two of one. */
+/** Validates each item, and with `keyOf` that no two items have the same key. */
 function validateItems<T>(
   items: readonly T[],
   path: FieldPath,

@@ -126,7 +126,7 @@ export const eventConversion = {
   },
 }
 
-/** A field that is there has a value: what reads a patched event takes undefined for one. */
+/** Leaves out fields that are undefined: code that reads a patched event would take them for values. */
 function presentFields<T extends object>(event: T): T {
   return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined)) as T
 }

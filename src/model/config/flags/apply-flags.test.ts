@@ -155,7 +155,7 @@ describe('flags that are no field', () => {
       housekeepingInterval: 5000,
     })
     assert.deepEqual(
-      [rest.nodeName, rest.nodeIps, rest.standalone, rest.version, rest.config.seccompDefault],
+      [rest.nodeName, rest.nodeIps, rest.withoutApi, rest.version, rest.config.seccompDefault],
       ['edge-7', ['10.0.0.1'], false, 'v1.36.4-acme.1', true],
     )
   })

@@ -199,7 +199,7 @@ export class CsiKind implements VolumeKind {
     await expandVolume(this.#deps, { request, volume, persistent, sizing, ...paths }, signal)
   }
 
-  /** One that is there already may have become larger since it was mounted; while that is not known, it has not. */
+  /** A volume that is mounted already may have become larger since; if the API does not answer, it counts as unchanged. */
   async #readPersistent({ source, ready }: SetUpRequest, signal: AbortSignal): Promise<PersistentVolume | undefined> {
     if (source.kind !== 'persistent' || source.claim === undefined) return undefined
     if (ready === undefined) return source.volume

@@ -92,7 +92,7 @@ export class VolumeMeter {
     await Promise.all(
       filled.map(async (volume) => {
         const entry = this.#entries.getOrInsertComputed(keyOf(volume), newEntry)
-        // What began before may have passed by what was written since.
+        // A measurement that began earlier may have missed what was written since.
         while (entry.underWay !== undefined) await waitForShared(entry.underWay, signal)
         await this.#begin(volume, entry, signal)
       }),

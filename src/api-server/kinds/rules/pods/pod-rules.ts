@@ -16,7 +16,7 @@ type StoredPod = ObjectOf<Pod>
 
 const DEFAULT_SCHEDULER = 'default-scheduler'
 const DEFAULT_GRACE_SECONDS = 30
-// What nodes declare decides about it, in admitUsersInHostNetwork().
+// Not refused here: admitUsersInHostNetwork() decides by the features that nodes declare.
 const RULES = { userNamespacesHostNetwork: true }
 
 /** Pods: what the API server and the scheduler of a cluster would decide about them. */

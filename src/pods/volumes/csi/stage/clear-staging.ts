@@ -3,7 +3,7 @@ import { deviceStaging } from '../csi-paths.ts'
 import { mountAt } from '../publish/mount-at.ts'
 import type { NodeVolume } from './node-volume.ts'
 
-/** Removes the agent's own around a volume that is not staged any more. What is still mounted or holds something fails. */
+/** Removes the agent's own directories and files of a volume that is not staged any more. Fails where something is still mounted or a directory is not empty. */
 export async function clearStaging(deps: CsiVolumeDeps, volume: NodeVolume): Promise<void> {
   const { csiFiles, mounter, rootDirectory } = deps
   const { staging, data, specName, use } = volume

@@ -14,7 +14,7 @@ export interface IscsiDisk extends Disk {
   readonly volumeName: string
   /** The interface that sessions go through; one of its own for a disk with an initiator name. */
   readonly iface: string
-  /** Its settings are those of this one. */
+  /** The interface that `iface` copies its settings from. */
   readonly baseInterface: string
   readonly initiatorName: string
   readonly chap: {

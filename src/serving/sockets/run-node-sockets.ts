@@ -15,7 +15,7 @@ import type { MemoryBlock } from '../../node/memory/memory-state.ts'
 import type { PodMemory } from '../../node/memory/pod-memory.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
-export interface RunNodeApiDeps {
+export interface RunNodeSocketsDeps {
   readonly settings: Pick<Settings, 'gates'>
   readonly rootDirectory: string
   readonly registry: Pick<PodRegistry, 'activePods' | 'views' | 'view'>
@@ -36,7 +36,7 @@ export interface RunNodeApiDeps {
 const LIMIT = { perSecond: 100, burst: 10 }
 
 /** What agents of this node may ask over its sockets, until the signal aborts. */
-export async function runNodeApi(deps: RunNodeApiDeps, signal: AbortSignal): Promise<void> {
+export async function runNodeSockets(deps: RunNodeSocketsDeps, signal: AbortSignal): Promise<void> {
   const { settings, rootDirectory, registry, devices, claims, changes, metrics, clock, log } = deps
   const { gates } = settings
   const { cpus, memory } = deps.placement

@@ -15,7 +15,7 @@ import type {
 import { EventType, PodsDefinition } from '../../src/serving/sockets/generated/pods-v1alpha1.ts'
 import type { WatchPodsEvent } from '../../src/serving/sockets/generated/pods-v1alpha1.ts'
 import { PodChanges } from '../../src/serving/sockets/pod-changes.ts'
-import { runNodeApi } from '../../src/serving/sockets/run-node-api.ts'
+import { runNodeSockets } from '../../src/serving/sockets/run-node-sockets.ts'
 import { decodeProtobuf } from '../../src/model/schema/protobuf/decode-protobuf.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import { loadSettings } from '../fakes/load-settings.ts'
@@ -54,7 +54,7 @@ async function serve(
     clock: systemClock,
     log: silentLogger,
   }
-  const running = runNodeApi(deps, stop.signal)
+  const running = runNodeSockets(deps, stop.signal)
   const channels: GrpcChannel[] = []
   return {
     async connect(socket: string) {

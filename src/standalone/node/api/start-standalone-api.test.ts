@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { createErrorReporter } from './start-node-api.ts'
+import { createErrorReporter } from './start-standalone-api.ts'
 
 test('createErrorReporter() says what goes on once, and again after ten minutes', async () => {
   const clock = new FakeClock()

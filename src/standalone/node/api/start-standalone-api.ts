@@ -20,7 +20,7 @@ const RESTARTS = { firstMs: 1000, longestMs: 30_000 }
 const SAID_AGAIN_MS = 10 * 60_000
 
 /** Serves the Kubernetes API of the node in the group, again whenever it ends by itself. Resolves when clients may come. */
-export async function startNodeApi(
+export async function startStandaloneApi(
   deps: UpDeps,
   {
     layout,
