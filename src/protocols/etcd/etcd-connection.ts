@@ -49,7 +49,10 @@ export interface EtcdChange {
   readonly value: Uint8Array | undefined
 }
 
+/** Changes, with how far the store is. */
 export interface EtcdChanges extends StoreTime {
+  /** With these, all changes up to this revision are known. A store that still has older ones to send is further than that. */
+  readonly knownTo: bigint
   readonly changes: readonly EtcdChange[]
 }
 
@@ -88,7 +91,7 @@ export class EtcdConnection implements Disposable {
       time ??= toStoreTime(header)
       changes.push(...kvs.map(toPut))
       const last = kvs.at(-1)
-      if (!more || last === undefined) return { ...time, changes }
+      if (!more || last === undefined) return { ...time, knownTo: time.revision, changes }
       key = Buffer.concat([last.key, Buffer.of(0)])
     }
   }
@@ -106,12 +109,14 @@ export class EtcdConnection implements Disposable {
       progressNotify: true,
       fragment: true,
     }
+    let knownTo = revision - 1n
     let parts: EtcdChange[] = []
     for await (const reply of this.#channel.stream(watch, { createRequest }, { headers }, signal)) {
       checkWatch(reply)
       parts.push(...reply.events.map(({ type, kv }) => toChange(type === Event_EventType.DELETE, kv)))
+      knownTo = computeKnownTo(reply, knownTo)
       if (reply.fragment) continue
-      yield { ...toStoreTime(reply.header), changes: parts }
+      yield { ...toStoreTime(reply.header), knownTo, changes: parts }
       parts = []
     }
     throw new GrpcCallError({ method: 'Watch', code: 'Unavailable', detail: 'the server ended the watch' })
@@ -145,6 +150,15 @@ function checkWatch({ canceled, compactRevision, cancelReason }: WatchResponse):
   if (!canceled) return
   const code = cancelReason.includes('permission denied') ? 'PermissionDenied' : 'Aborted'
   throw new GrpcCallError({ method: 'Watch', code, detail: cancelReason || 'the server cancelled the watch' })
+}
+
+/**
+ * How far the changes are known after a reply. Its header says how far the store is: that of a new watch, or of the first of many replies about
+ * the past, is ahead of the changes that it has sent. Only a reply without changes says that there are none up to there.
+ */
+function computeKnownTo({ created, events, header }: WatchResponse, before: bigint): bigint {
+  if (created) return before
+  return events.at(-1)?.kv?.modRevision ?? header?.revision ?? before
 }
 
 function toStoreTime(header: ResponseHeader | undefined): StoreTime {

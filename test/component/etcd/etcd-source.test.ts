@@ -109,6 +109,7 @@ describe('pods in a real etcd', () => {
     await using etcd = await startServer()
     await using source = follow([etcd.url])
     const wanted = new Map<string, string>()
+    const changes = new Map<string, number>()
     await etcd.put(`${PREFIX}/still`, pod('still'))
     await until(() => source.pods.has('still'))
     let seed = 7
@@ -119,6 +120,7 @@ describe('pods in a real etcd', () => {
       const revision = isRemoval
         ? await etcd.remove(`${PREFIX}/${name}`)
         : await etcd.put(`${PREFIX}/${name}`, pod(name, `v${change}`))
+      changes.set(name, (changes.get(name) ?? 0) + 1)
       if (isRemoval) wanted.delete(name)
       else wanted.set(name, `v${change}`)
       if (change % 200 === 150) {
@@ -136,6 +138,8 @@ describe('pods in a real etcd', () => {
     wanted.set('still', 'a')
     await until(() => isSame(source.pods, wanted))
     assert.deepEqual(source.steps.get('still'), ['ADD'])
+    for (const [name, steps] of source.steps)
+      assert.ok(steps.length <= (changes.get(name) ?? 1), `${name} changed ${changes.get(name)} times: ${steps.join()}`)
   })
 
   test('are read in pages as of one revision where they are many and large; what changes together comes together', async () => {

@@ -34,7 +34,7 @@ describe('convertBoundPods()', () => {
         ],
       },
     }
-    assert.deepEqual(convertBoundPods({ kind: 'BoundPods', items: [web] }), [
+    assert.deepEqual(convertBoundPods([web]), [
       {
         apiVersion: 'v1',
         kind: 'Pod',
@@ -63,7 +63,7 @@ describe('convertBoundPods()', () => {
   })
 
   test('names pods without an id by their place, and takes the time of creation for a UID', () => {
-    const [first, second] = convertBoundPods({ items: [{ creationTimestamp: '1970-01-01T00:01:00Z' }, { spec: {} }] })
+    const [first, second] = convertBoundPods([{ creationTimestamp: '1970-01-01T00:01:00Z' }, { spec: {} }])
     const names = [first, second].map((pod) => pod?.['metadata'] as { readonly name: string; readonly uid?: string })
     assert.deepEqual(
       names.map(({ name, uid }) => [name, uid]),
@@ -75,7 +75,38 @@ describe('convertBoundPods()', () => {
     assert.deepEqual(first?.['spec'], { containers: [], restartPolicy: 'Always' })
   })
 
-  test('takes nonsense for no pods', () => {
-    for (const items of [undefined, null, 7, 'x', [null, 7]]) assert.deepEqual(convertBoundPods({ items }), [])
+  test('passes on what makes no sense, so that it is reported', () => {
+    const spec = (value: object) => convertBoundPods([{ id: 'a', spec: value }])[0]?.['spec'] as Record<string, unknown>
+    const container = (value: object) => (spec({ containers: [value] })['containers'] as unknown[])[0]
+    assert.deepEqual(convertBoundPods([null, 7]).map(({ metadata }) => metadata), [
+      { name: '1', namespace: undefined, uid: undefined, labels: undefined, annotations: undefined },
+      { name: '2', namespace: undefined, uid: undefined, labels: undefined, annotations: undefined },
+    ])
+    assert.deepEqual(convertBoundPods([{ id: 'a', spec: 'x' }])[0]?.['spec'], 'x')
+    assert.deepEqual(spec({ containers: 'x', volumes: 'y', restartPolicy: 7 }), {
+      containers: 'x',
+      volumes: 'y',
+      restartPolicy: 7,
+    })
+    assert.deepEqual(spec({ containers: ['x', null], volumes: ['y'], restartPolicy: { sometimes: {} } }), {
+      containers: ['x', null],
+      volumes: ['y'],
+      restartPolicy: 'sometimes',
+    })
+    assert.deepEqual(spec({ volumes: [{ name: 'v', source: 'x' }, { name: 'w', source: { floppy: {} } }] })['volumes'], [
+      { name: 'v', source: 'x' },
+      { name: 'w', floppy: {} },
+    ])
+    const nonsense = { cpu: 'much', memory: -1, privileged: 'yes', env: 'x', livenessProbe: 'x', imagePullPolicy: 7 }
+    assert.deepEqual(container(nonsense), nonsense)
+    assert.deepEqual(container({ env: ['x', { key: 'A', value: '1', secret: 'b' }] }), {
+      env: ['x', { name: 'A', value: '1', secret: 'b' }],
+    })
+  })
+
+  test('takes null for what is not there', () => {
+    const empty = { cpu: 0, memory: null, privileged: false, env: null, livenessProbe: null, imagePullPolicy: '' }
+    const spec = { containers: [empty], volumes: null, restartPolicy: { always: {}, never: null } }
+    assert.deepEqual(convertBoundPods([{ id: 'a', spec }])[0]?.['spec'], { containers: [{}], restartPolicy: 'Always' })
   })
 })

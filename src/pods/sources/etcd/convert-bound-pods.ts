@@ -7,11 +7,12 @@ const PULL_POLICIES: Readonly<Record<string, string>> = {
   PullNever: 'Never',
   PullIfNotPresent: 'IfNotPresent',
 }
+const VOLUME_KINDS: Readonly<Record<string, string>> = { hostDir: 'hostPath', persistentDisk: 'gcePersistentDisk' }
 const RESTART_POLICIES: Readonly<Record<string, string>> = { always: 'Always', onFailure: 'OnFailure', never: 'Never' }
 
-/** The pods of a BoundPods object (v1beta1), which the first kubelets read from etcd, as Pods of today. What is not known is passed on, to be reported. */
-export function convertBoundPods(value: Json): readonly Json[] {
-  return list(value['items']).map((item, index) => convertPod(item, index))
+/** The pods of a BoundPods object (v1beta1), which the first kubelets read from etcd, as Pods of today. What makes no sense is passed on, to be reported. */
+export function convertBoundPods(items: readonly unknown[]): readonly Json[] {
+  return items.map((item, index) => convertPod(isRecord(item) ? item : {}, index))
 }
 
 function convertPod(pod: Json, index: number): Json {
@@ -25,17 +26,23 @@ function convertPod(pod: Json, index: number): Json {
     labels,
     annotations,
   }
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: convertSpec(isRecord(spec) ? spec : {}), ...unknown }
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: convertRecord(spec ?? {}, convertSpec), ...unknown }
 }
 
 function convertSpec({ containers, volumes, restartPolicy, ...rest }: Json): Json {
-  const policy = isRecord(restartPolicy) ? Object.keys(restartPolicy)[0] : undefined
   return {
     ...rest,
-    containers: list(containers).map(convertContainer),
-    ...(volumes === undefined ? {} : { volumes: list(volumes).map(convertVolume) }),
-    restartPolicy: typeof restartPolicy === 'string' ? restartPolicy : (RESTART_POLICIES[policy ?? 'always'] ?? policy),
+    containers: convertEach(containers ?? [], convertContainer),
+    ...(isGiven(volumes) ? { volumes: convertEach(volumes, convertVolume) } : {}),
+    restartPolicy: convertRestartPolicy(restartPolicy ?? {}),
   }
+}
+
+/** The policy was the name of a field; none of them stood for "always". */
+function convertRestartPolicy(policy: unknown): unknown {
+  if (!isRecord(policy)) return policy
+  const name = Object.keys(policy).find((key) => isGiven(policy[key])) ?? 'always'
+  return RESTART_POLICIES[name] ?? name
 }
 
 function convertContainer(container: Json): Json {
@@ -46,39 +53,55 @@ function convertContainer(container: Json): Json {
   }
   return {
     ...rest,
+    ...keepSenseless({ cpu }, (value) => value === 0 || isAmount(value)),
+    ...keepSenseless({ memory }, (value) => value === 0 || isAmount(value)),
+    ...keepSenseless({ privileged }, (value) => typeof value === 'boolean'),
     // What was called command then is what the image's entry point gets.
     ...(command === undefined ? {} : { args: command }),
-    ...(env === undefined ? {} : { env: list(env).map(({ key, name, value }) => ({ name: name ?? key, value })) }),
+    ...(isGiven(env) ? { env: convertEach(env, convertVariable) } : {}),
     ...(Object.keys(limits).length === 0 ? {} : { resources: { limits } }),
     ...(privileged === true ? { securityContext: { privileged } } : {}),
-    ...(typeof imagePullPolicy === 'string' && imagePullPolicy !== ''
-      ? { imagePullPolicy: PULL_POLICIES[imagePullPolicy] ?? imagePullPolicy }
+    ...(isGiven(imagePullPolicy) && imagePullPolicy !== ''
+      ? { imagePullPolicy: PULL_POLICIES[String(imagePullPolicy)] ?? imagePullPolicy }
       : {}),
-    ...(isRecord(livenessProbe) ? { livenessProbe: convertProbe(livenessProbe) } : {}),
+    ...(isGiven(livenessProbe) ? { livenessProbe: convertRecord(livenessProbe, convertProbe) } : {}),
   }
+}
+
+function convertVariable({ key, name, ...rest }: Json): Json {
+  return { name: name ?? key, ...rest }
 }
 
 /** The kind stood beside the action, which says it by itself. */
-function convertProbe(probe: Json): Json {
-  return Object.fromEntries(Object.entries(probe).filter(([name]) => name !== 'type'))
+function convertProbe({ type: _, ...probe }: Json): Json {
+  return probe
 }
 
+/** The source stood in a field of its own, under some names that are others now. */
 function convertVolume({ source, ...volume }: Json): Json {
-  if (!isRecord(source)) return volume
-  const { hostDir, emptyDir, persistentDisk, gitRepo } = source
-  return {
-    ...volume,
-    ...(isRecord(hostDir) ? { hostPath: hostDir } : {}),
-    ...(isRecord(emptyDir) ? { emptyDir } : {}),
-    ...(isRecord(persistentDisk) ? { gcePersistentDisk: persistentDisk } : {}),
-    ...(isRecord(gitRepo) ? { gitRepo } : {}),
-  }
+  if (!isRecord(source)) return { ...volume, ...(isGiven(source) ? { source } : {}) }
+  const given = Object.entries(source).filter(([, value]) => isGiven(value))
+  return { ...volume, ...Object.fromEntries(given.map(([kind, value]) => [VOLUME_KINDS[kind] ?? kind, value])) }
+}
+
+/** A value that cannot be converted stays under its old name, under which it is reported. */
+function keepSenseless(field: Json, makesSense: (value: unknown) => boolean): Json {
+  return Object.fromEntries(Object.entries(field).filter(([, value]) => isGiven(value) && !makesSense(value)))
 }
 
 function isAmount(value: unknown): value is number {
   return typeof value === 'number' && value > 0
 }
 
-function list(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
+/** Encoders of then wrote null for what was not there. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function convertEach(value: unknown, convert: (item: Json) => Json): unknown {
+  return Array.isArray(value) ? value.map((item: unknown) => convertRecord(item, convert)) : value
+}
+
+function convertRecord(value: unknown, convert: (item: Json) => Json): unknown {
+  return isRecord(value) ? convert(value) : value
 }

@@ -72,6 +72,34 @@ describe('EtcdPods', () => {
     assert.deepEqual(names(), [])
   })
 
+  for (const kind of ['PodList', 'List', 'BoundPods'])
+    test(`a ${kind} whose items are no list is not the end of its pods; one without items is`, async () => {
+      const { put, names, refused } = create()
+      await put('/p', { apiVersion: 'v1', kind: 'PodList', items: [pod('one')] })
+      for (const items of ['x', 7, { a: pod('a') }, false]) await put('/p', { apiVersion: 'v1', kind, items })
+      assert.deepEqual([names(), refused], [['one-n'], ['/p', '/p', '/p', '/p']])
+      await put('/p', { apiVersion: 'v1', kind, items: null })
+      assert.deepEqual(names(), [])
+    })
+
+  test('pods of the first kubelets that make no sense are reported, and harm none beside them', async () => {
+    const { put, names, refused } = create()
+    const good = { id: 'good', spec: pod('good').spec }
+    const spoil = (id: string, spec: object) => ({ id, spec: { ...pod(id).spec, ...spec } })
+    const items = [
+      7,
+      good,
+      { id: 'a', spec: 'x' },
+      spoil('b', { containers: [7] }),
+      spoil('c', { volumes: 'x' }),
+      spoil('d', { restartPolicy: { sometimes: {} } }),
+      spoil('e', { containers: [{ name: 'main', image: 'a', env: 'x' }] }),
+    ]
+    await put('/p', { kind: 'BoundPods', apiVersion: 'v1beta1', items })
+    assert.deepEqual(names(), ['good-n'])
+    assert.deepEqual(refused, ['/p /1', '/p /a', '/p /b', '/p /c', '/p /d', '/p /e'])
+  })
+
   test('a bad pod of a list harms none of the others, and stays as it was', async () => {
     const { put, pods, refused } = create()
     const images = () =>

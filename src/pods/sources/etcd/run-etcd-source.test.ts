@@ -27,6 +27,7 @@ interface Script {
 const at = (revision: bigint, changes: readonly EtcdChange[] = [], clusterId = 1n): EtcdChanges => ({
   clusterId,
   revision,
+  knownTo: revision,
   changes,
 })
 
@@ -116,6 +117,25 @@ describe('runEtcdSource()', () => {
       },
       ['http://a:1', 'http://b:1'],
     )
+  })
+
+  test('a store that is ahead of what it has sent is asked again for the rest', async () => {
+    const watches = [
+      [at(5n), new Error('gone')],
+      [{ ...at(90n), knownTo: 5n }, { ...at(90n, [put('b')]), knownTo: 40n }, new Error('gone')],
+      [{ ...at(95n), knownTo: 40n }, at(95n, [put('c')])],
+    ]
+    await follow({ lists: [at(5n, [put('a')])], watches }, async ({ sets, asked, clock }) => {
+      await until(() => asked.includes('watch 6'))
+      await clock.advance(1000)
+      await until(() => sets.length === 2)
+      await clock.advance(2000)
+      await until(() => sets.length === 3)
+      assert.deepEqual(
+        asked.filter((each) => each.startsWith('watch')),
+        ['watch 6', 'watch 6', 'watch 41'],
+      )
+    })
   })
 
   for (const [what, spoiled] of [

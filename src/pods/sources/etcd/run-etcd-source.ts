@@ -51,7 +51,7 @@ class EtcdSource {
   readonly #deps: EtcdSourceDeps
   readonly #pods: EtcdPods
   readonly #range: KeyRange
-  /** What is known of the store; undefined: nothing. */
+  /** The store, and up to where its changes are known; undefined: nothing is. */
   #seen: StoreTime | undefined
 
   constructor(deps: EtcdSourceDeps) {
@@ -73,7 +73,7 @@ class EtcdSource {
           this.#checkStore(news)
           onProgress()
           if (await this.#pods.change(news.changes)) this.#deps.emit(this.#pods.pods)
-          this.#seen = { clusterId: news.clusterId, revision: later(news.revision, this.#seen?.revision) }
+          this.#seen = { clusterId: news.clusterId, revision: later(news.knownTo, this.#seen?.revision) }
         }
       } catch (error) {
         if (!(error instanceof EtcdHistoryError)) throw error
@@ -84,13 +84,13 @@ class EtcdSource {
   }
 
   async #list(connection: Pick<EtcdConnection, 'list'>, server: string, signal: AbortSignal): Promise<StoreTime> {
-    const { changes, ...time } = await connection.list(this.#range, signal)
+    const { changes, clusterId, knownTo } = await connection.list(this.#range, signal)
     await this.#pods.replace(changes)
-    this.#seen = time
+    this.#seen = { clusterId, revision: knownTo }
     const { pods } = this.#pods
     this.#deps.logger.info('following the pods in etcd', { server, prefix: this.#deps.prefix, pods: pods.length })
     this.#deps.emit(pods)
-    return time
+    return this.#seen
   }
 
   /** A store that was restored from a backup, or another one, counts from another revision: a watch would wait for what never comes. */

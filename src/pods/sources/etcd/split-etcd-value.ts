@@ -25,10 +25,12 @@ export function splitEtcdValue(bytes: Uint8Array): readonly EtcdManifest[] {
   }
   const { value } = parseManifest(bytes)
   if (!isRecord(value)) return [{ name: '', bytes }]
-  const { kind, items } = value
-  if (kind === 'BoundPods') return convertBoundPods(value).map(toManifest)
-  if (kind !== 'PodList' && kind !== 'List') return [{ name: '', bytes }]
-  if (!Array.isArray(items)) return []
+  const { kind } = value
+  if (kind !== 'BoundPods' && kind !== 'PodList' && kind !== 'List') return [{ name: '', bytes }]
+  // Encoders write null for an empty list. Anything else is no list, and not the end of its pods.
+  const items: unknown = value['items'] ?? []
+  if (!Array.isArray(items)) fail('expected a list', 'items')
+  if (kind === 'BoundPods') return convertBoundPods(items).map(toManifest)
   // The items of a PodList need no header of their own.
   const header = kind === 'PodList' ? { apiVersion: 'v1', kind: 'Pod' } : {}
   return items.map((item: unknown, index) => toManifest({ ...header, ...(isRecord(item) ? item : {}) }, index))
@@ -43,6 +45,6 @@ function toManifest(pod: Readonly<Record<string, unknown>>, index: number): Etcd
   }
 }
 
-function fail(rule: string): never {
-  throw new ManifestError([{ path: '', rule, line: 1, column: 1 }])
+function fail(rule: string, path = ''): never {
+  throw new ManifestError([{ path, rule, line: 1, column: 1 }])
 }
