@@ -13,7 +13,8 @@ const RANGE = { from: '/a', to: '/b' }
 test('a watch of the past never says that it knows more than it has sent', async () => {
   await using etcd = await EtcdServer.start({ folder: join(makeTemporaryFolder(), 'data') })
   const put = (index: number) => etcd.call('kv/put', { key: base64(`/a/${index}`), value: base64('x') })
-  for (let at = 0; at < REVISIONS; at += 100) await Promise.all(Array.from({ length: 100 }, (_, index) => put(at + index)))
+  for (let at = 0; at < REVISIONS; at += 100)
+    await Promise.all(Array.from({ length: 100 }, (_, index) => put(at + index)))
   using connection = new EtcdConnection({ server: etcd.url, tls: undefined, user: undefined, clock: systemClock })
   const signal = AbortSignal.timeout(20_000)
   const { revision, knownTo, changes } = await connection.list(RANGE, signal)

@@ -78,10 +78,13 @@ describe('convertBoundPods()', () => {
   test('passes on what makes no sense, so that it is reported', () => {
     const spec = (value: object) => convertBoundPods([{ id: 'a', spec: value }])[0]?.['spec'] as Record<string, unknown>
     const container = (value: object) => (spec({ containers: [value] })['containers'] as unknown[])[0]
-    assert.deepEqual(convertBoundPods([null, 7]).map(({ metadata }) => metadata), [
-      { name: '1', namespace: undefined, uid: undefined, labels: undefined, annotations: undefined },
-      { name: '2', namespace: undefined, uid: undefined, labels: undefined, annotations: undefined },
-    ])
+    assert.deepEqual(
+      convertBoundPods([null, 7]).map(({ metadata }) => metadata),
+      [
+        { name: '1', namespace: undefined, uid: undefined, labels: undefined, annotations: undefined },
+        { name: '2', namespace: undefined, uid: undefined, labels: undefined, annotations: undefined },
+      ],
+    )
     assert.deepEqual(convertBoundPods([{ id: 'a', spec: 'x' }])[0]?.['spec'], 'x')
     assert.deepEqual(spec({ containers: 'x', volumes: 'y', restartPolicy: 7 }), {
       containers: 'x',
@@ -93,10 +96,18 @@ describe('convertBoundPods()', () => {
       volumes: ['y'],
       restartPolicy: 'sometimes',
     })
-    assert.deepEqual(spec({ volumes: [{ name: 'v', source: 'x' }, { name: 'w', source: { floppy: {} } }] })['volumes'], [
-      { name: 'v', source: 'x' },
-      { name: 'w', floppy: {} },
-    ])
+    assert.deepEqual(
+      spec({
+        volumes: [
+          { name: 'v', source: 'x' },
+          { name: 'w', source: { floppy: {} } },
+        ],
+      })['volumes'],
+      [
+        { name: 'v', source: 'x' },
+        { name: 'w', floppy: {} },
+      ],
+    )
     const nonsense = { cpu: 'much', memory: -1, privileged: 'yes', env: 'x', livenessProbe: 'x', imagePullPolicy: 7 }
     assert.deepEqual(container(nonsense), nonsense)
     assert.deepEqual(container({ env: ['x', { key: 'A', value: '1', secret: 'b' }] }), {

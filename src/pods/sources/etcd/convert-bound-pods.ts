@@ -73,8 +73,8 @@ function convertVariable({ key, name, ...rest }: Json): Json {
 }
 
 /** The kind stood beside the action, which says it by itself. */
-function convertProbe({ type: _, ...probe }: Json): Json {
-  return probe
+function convertProbe(probe: Json): Json {
+  return Object.fromEntries(Object.entries(probe).filter(([name]) => name !== 'type'))
 }
 
 /** The source stood in a field of its own, under some names that are others now. */

@@ -14,12 +14,14 @@ const pod = (name: string, more: object = {}, image = 'busybox') => ({
   spec: { containers: [{ name: 'main', image }] },
 })
 
-function create(folder = join(makeTemporaryFolder(), 'good')) {
+function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: Uint8Array) => void = () => {}) {
   const refused: string[] = []
   const pods = new EtcdPods({
     isOurs: (key) => key.startsWith('/p'),
-    decode: (bytes, key) =>
-      decodeStaticPods(bytes, { kind: 'etcd', key }, { nodeName: 'n', refuseApiReferences: true }),
+    decode(bytes, key) {
+      onDecode(bytes)
+      return decodeStaticPods(bytes, { kind: 'etcd', key }, { nodeName: 'n', refuseApiReferences: true })
+    },
     logger: {
       ...silentLogger,
       warn: (_, fields) => void refused.push([fields?.['key'], fields?.['item']].filter(Boolean).join(' ')),
@@ -27,14 +29,12 @@ function create(folder = join(makeTemporaryFolder(), 'good')) {
     lastGood: createLastGoodManifests(folder),
     onRefused: () => {},
   })
-  const put = (key: string, value: unknown) =>
-    pods.change([
-      {
-        key,
-        value: value === undefined ? undefined : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
-      },
-    ])
-  return { pods, put, refused, names: () => pods.pods.map(({ metadata }) => metadata.name) }
+  const encode = (value: unknown) =>
+    value === undefined ? undefined : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
+  const change = (values: readonly (readonly [key: string, value: unknown])[]) =>
+    pods.change(values.map(([key, value]) => ({ key, value: encode(value) })))
+  const put = (key: string, value: unknown) => change([[key, value]])
+  return { pods, change, put, refused, names: () => pods.pods.map(({ metadata }) => metadata.name) }
 }
 
 describe('EtcdPods', () => {
@@ -112,6 +112,36 @@ describe('EtcdPods', () => {
     )
     assert.deepEqual(images(), ['a-n a:2', 'b-n b:1', 'c-n c:2'])
     assert.deepEqual(refused, ['/p /b', '/p items[2]'])
+  })
+
+  test('numbers of a list that are too large for a number of JavaScript are exact, or reported with their key', async () => {
+    const { put, pods, refused } = create()
+    const text = (value: string) =>
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [pod('a', { generation: 'N' }), pod('b')] }).replace(
+        '"N"',
+        value,
+      )
+    await put('/p', text('9007199254740993'))
+    assert.deepEqual(
+      pods.pods.map(({ metadata }) => [metadata.name, metadata.generation]),
+      [
+        ['a-n', 9007199254740993n],
+        ['b-n', undefined],
+      ],
+    )
+    await put('/p', text('99999999999999999999'))
+    assert.deepEqual(refused, ['/p /a'])
+  })
+
+  test('a value that cannot be read for any other reason keeps no other from being read', async () => {
+    const { change, names, refused } = create(undefined, (bytes) => {
+      if (Buffer.from(bytes).includes('breaks')) throw new RangeError('Maximum call stack size exceeded')
+    })
+    await change([
+      ['/p/1', pod('breaks')],
+      ['/p/2', pod('two')],
+    ])
+    assert.deepEqual([names(), refused], [['two-n'], ['/p/1']])
   })
 
   test('of several pods of a list with one name the first counts, and the others are named', async () => {

@@ -1,6 +1,7 @@
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { DecodedManifest } from '../../../model/schema/decode-pods.ts'
 import { formatManifestProblem, ManifestError } from '../../../model/schema/manifest-error.ts'
+import { errorText } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EtcdChange } from '../../../protocols/etcd/etcd-connection.ts'
 import type { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
@@ -130,9 +131,12 @@ export class EtcdPods {
     try {
       return read()
     } catch (error) {
-      if (!(error instanceof ManifestError)) throw error
       const { logger, onRefused } = this.#deps
-      const reason = error.problems.slice(0, SHOWN_PROBLEMS).map(formatManifestProblem)
+      // Whatever goes wrong with one value is no reason to read none of the others.
+      const reason =
+        error instanceof ManifestError
+          ? error.problems.slice(0, SHOWN_PROBLEMS).map(formatManifestProblem)
+          : errorText(error)
       logger.warn('cannot use a value of etcd, its last good pods stay', { ...where, reason })
       onRefused()
       return undefined

@@ -1,3 +1,4 @@
+import { formatExactJson } from '../../../base/document/exact-json.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
 import { ManifestError } from '../../../model/schema/manifest-error.ts'
 import { parseManifest } from '../../../model/schema/parse-manifest.ts'
@@ -41,7 +42,7 @@ function toManifest(pod: Readonly<Record<string, unknown>>, index: number): Etcd
   const isNamed = typeof name === 'string' && name !== ''
   return {
     name: isNamed ? `${typeof namespace === 'string' ? namespace : ''}/${name}` : `items[${index}]`,
-    bytes: Buffer.from(JSON.stringify(pod)),
+    bytes: Buffer.from(formatExactJson(pod)),
   }
 }
 
