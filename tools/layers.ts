@@ -326,6 +326,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'system/guarded',
     'protocols/kube-api',
     'pods/images',
+    'pods/logs',
     'simulation/options',
     'controllers',
     'api-server',

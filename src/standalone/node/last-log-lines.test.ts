@@ -11,6 +11,12 @@ test('parseLogLines() gives the text of the last lines', () => {
   assert.deepEqual(parseLogLines(''), [])
 })
 
+test('parseLogLines() reads what Docker writes, and puts lines together that were printed in parts', () => {
+  const entry = (log: string) => JSON.stringify({ log, stream: 'stderr', time: '2026-01-01T00:00:00Z' })
+  assert.deepEqual(parseLogLines(`${entry('one\n')}\n${entry('tw')}\n${entry('o\n')}\n`), ['one', 'two'])
+  assert.deepEqual(parseLogLines('2026-01-01T00:00:00Z stdout P a\n2026-01-01T00:00:00Z stdout F b\n'), ['ab'])
+})
+
 test('listCrashed() finds the run of a container that failed', () => {
   const waiting = { waiting: { reason: 'CrashLoopBackOff' } }
   const running = { running: {} }

@@ -1,11 +1,12 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
+import { parseLogTail } from '../../pods/logs/parse-log-tail.ts'
 import { readEnd } from '../../system/files/read-end.ts'
 import type { NodeLayout } from './node-layout.ts'
 
 const SHOWN_LINES = 5
 const READ_BYTES = 16_384
-// "2026-01-01T00:00:00.000000000Z stdout F text": the form in which runtimes write logs.
-const LINE = /^\S+ (?:stdout|stderr) [FP] ?(.*)$/
+// Docker cuts a long line into entries.
+const READ_ENTRIES = 100
 
 /** What containers that crashed wrote last, each with a heading. */
 export async function readLastLogLines({ podLogs }: NodeLayout, pod: Pod): Promise<readonly string[]> {
@@ -20,13 +21,10 @@ export async function readLastLogLines({ podLogs }: NodeLayout, pod: Pod): Promi
   return shown
 }
 
-/** The text of the last lines of a log. */
+/** The last lines that a container printed, from the end of its log as CRI runtimes and Docker write it. */
 export function parseLogLines(text: string): readonly string[] {
-  return text
-    .trimEnd()
-    .split('\n')
-    .flatMap((line) => LINE.exec(line)?.[1] ?? [])
-    .slice(-SHOWN_LINES)
+  const printed = parseLogTail(Buffer.from(text), { entries: READ_ENTRIES, bytes: READ_BYTES }).trimEnd()
+  return printed === '' ? [] : printed.split('\n').slice(-SHOWN_LINES)
 }
 
 /** Containers whose last end was a failure, and which of their runs that was. */
