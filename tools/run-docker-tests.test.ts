@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { listDockerTests, notOnDocker } from './run-docker-tests.ts'
+import { casesNotOnDocker, listDockerTests, notOnDocker } from './run-docker-tests.ts'
 
-test('every test of the agent runs on Docker, or is listed with the reason', () => {
+test('every end-to-end test runs on Docker, or is listed with the reason', () => {
   const files = listDockerTests()
-  assert.ok(files.includes('test/contract/docker.test.ts') && files.includes('test/e2e/kubelet/static-pod.test.ts'))
+  for (const file of ['contract/docker', 'e2e/kubelet/static-pod', 'e2e/cluster/pods', 'e2e/standalone/services'])
+    assert.ok(files.includes(`test/${file}.test.ts`), file)
+  for (const file of Object.keys(casesNotOnDocker)) assert.ok(files.includes(file), file)
   for (const [file, reason] of Object.entries(notOnDocker)) {
     assert.ok(existsSync(file), file)
     assert.notEqual(reason, '')

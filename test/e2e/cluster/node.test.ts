@@ -43,9 +43,11 @@ describe('the node of a machine that is on no network', () => {
       assert.match(String(capacity[resource]), /^[1-9]/)
       assert.match(String(allocatable[resource]), /^[1-9]/)
     }
-    const [, , version] = (await node.lab.runInside(['containerd', '--version'])).stdout.split(' ')
+    const { name: runtime } = node.lab.runtime
+    const program = runtime === 'docker' ? 'dockerd' : runtime
+    const [, , version] = (await node.lab.runInside([program, '--version'])).stdout.split(/,? /)
     // As upstream reads it: what is no part of a version, such as Debian's mark of an older release, is left out.
-    assert.equal(nodeInfo?.containerRuntimeVersion, `containerd://${version?.replace(/~.*/, '')}`)
+    assert.equal(nodeInfo?.containerRuntimeVersion, `${runtime}://${version?.replace(/~.*/, '')}`)
     assert.equal(status?.daemonEndpoints?.kubeletEndpoint?.Port, 10_250)
     assert.ok(status?.images?.some(({ names }) => names?.includes('deckhand.local/busybox:1')))
     const pressures = status?.conditions?.filter(({ type }) => type !== 'Ready').map(({ status: value }) => value)

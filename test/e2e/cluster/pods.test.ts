@@ -50,8 +50,7 @@ describe('pods of the API', { concurrency: 4 }, () => {
     )
     const [main] = status?.containerStatuses ?? []
     assert.deepEqual([main?.name, main?.ready, main?.started, main?.restartCount], ['main', true, true, 0])
-    assert.deepEqual(await node.lab.containerd.labels((main?.containerID ?? '').replace('containerd://', '')), {
-      'io.cri-containerd.kind': 'container',
+    assert.deepEqual(await node.labels((main?.containerID ?? '').replace(/^\w+:\/\//, '')), {
       'io.kubernetes.container.name': 'main',
       'io.kubernetes.pod.name': 'web',
       'io.kubernetes.pod.namespace': 'default',

@@ -58,7 +58,7 @@ describe('a node', () => {
         lastTransitionTime,
       ]),
       running: (await node.running()).toSorted(),
-      sandboxes: (await node.lab.containerd.containers({ 'io.cri-containerd.kind': 'sandbox' })).toSorted(),
+      sandboxes: (await node.sandboxes()).toSorted(),
     })
     await node.waitFor('the pods to be ready', async () => (await node.pods()).filter(isReady).length === PODS)
     const expected = await observe()
@@ -75,7 +75,7 @@ describe('a node', () => {
     await node.apply(testPod('next'))
     const { metadata } = await node.ready('next')
     await node.kubectl('delete', 'pod', 'next')
-    const sandboxes = await node.lab.containerd.containers({ 'io.kubernetes.pod.uid': metadata.uid })
+    const sandboxes = await node.sandboxes(metadata.uid)
     const found = await observe()
     assert.deepEqual({ ...found, sandboxes: found.sandboxes.filter((id) => !sandboxes.includes(id)) }, expected)
     await node.kubectl('delete', 'pod', ...names, '--grace-period=1')

@@ -240,8 +240,11 @@ describe('volumes of the node, of disks and of servers', () => {
         volumeMounts: [{ name: 'shared', mountPath: '/v', ...mount }],
         ...fields,
       })
+    // Docker gives a privileged container every capability of the kernel, and fails where the machine lacks one.
+    const hasMaker = node.lab.runtime.name !== 'docker'
+    const maker = container('maker', { mountPropagation: 'Bidirectional' }, { securityContext: { privileged: true } })
     const containers = [
-      container('maker', { mountPropagation: 'Bidirectional' }, { securityContext: { privileged: true } }),
+      ...(hasMaker ? [maker] : []),
       container('later', { mountPropagation: 'HostToContainer' }),
       container('closed', {}),
       container('locked', { readOnly: true, recursiveReadOnly: 'IfPossible' }),
@@ -254,18 +257,22 @@ describe('volumes of the node, of disks and of servers', () => {
     for (const name of ['host', 'own']) await mkdir(join(folder, 'shared', name))
     await node.lab.runInside(['mount', '-t', 'tmpfs', 'later', join(folder, 'shared', 'host')])
     await node.lab.runInside(['touch', join(folder, 'shared', 'host', 'from-host')])
-    await node.runIn('mounts', ['mount', '-t', 'tmpfs', 'own', '/v/own'], 'maker')
-    await node.runIn('mounts', ['touch', '/v/own/from-pod'], 'maker')
-    const both = ['/v/host:', 'from-host', '/v/own:', 'from-pod']
-    assert.deepEqual(await list('maker'), both)
+    if (hasMaker) {
+      await node.runIn('mounts', ['mount', '-t', 'tmpfs', 'own', '/v/own'], 'maker')
+      await node.runIn('mounts', ['touch', '/v/own/from-pod'], 'maker')
+    }
+    const made = hasMaker ? ['from-pod'] : []
+    const both = ['/v/host:', 'from-host', '/v/own:', ...made]
+    if (hasMaker) assert.deepEqual(await list('maker'), both)
     assert.deepEqual(await list('later'), both)
     assert.deepEqual(await list('closed'), ['/v/host:', '/v/own:'])
     const { stdout } = await node.lab.runInside(['ls', join(folder, 'shared', 'own')])
-    assert.equal(stdout.trim(), 'from-pod')
+    assert.equal(stdout.trim(), made.join())
     const touched = await node.runIn('mounts', ['sh', '-c', 'touch /v/x 2> /dev/null && echo yes || echo no'], 'locked')
     assert.equal(touched, 'no')
     await strictOrRefused()
-    for (const name of ['host', 'own']) await node.lab.runInside(['umount', join(folder, 'shared', name)])
+    for (const name of hasMaker ? ['host', 'own'] : ['host'])
+      await node.lab.runInside(['umount', join(folder, 'shared', name)])
     await leave('mounts', 'strict')
   })
 

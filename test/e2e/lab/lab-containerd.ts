@@ -93,19 +93,6 @@ export class LabContainerd implements LabRuntime {
     return (await runProcessOrThrow(systemClock, request, new AbortController().signal)).stdout
   }
 
-  /** Ids of the containers with all of these labels; sandboxes have io.cri-containerd.kind "sandbox", containers "container". */
-  async containers(labels: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
-    const filter = Object.entries(labels).map(
-      ([key, value]) => `labels.${JSON.stringify(key)}==${JSON.stringify(value)}`,
-    )
-    const output = await this.ctr('containers', 'ls', '-q', ...(filter.length === 0 ? [] : [filter.join(',')]))
-    return output.split('\n').filter((id) => id !== '')
-  }
-
-  async labels(id: string): Promise<Readonly<Record<string, string>>> {
-    return (JSON.parse(await this.ctr('containers', 'info', id)) as { Labels?: Record<string, string> }).Labels ?? {}
-  }
-
   async tasks(): Promise<readonly LabTask[]> {
     const [, ...lines] = (await this.ctr('tasks', 'ls')).trim().split('\n')
     return lines.map((line) => {

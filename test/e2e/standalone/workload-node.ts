@@ -20,7 +20,11 @@ export class WorkloadNode {
   async up(...options: readonly string[]): Promise<void> {
     this.#starts += 1
     const log = `${this.#lab.folder}/up-${this.#starts}.log`
-    const argv = [deckhand, 'up', '--state', this.#state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`, ...options]
+    const { name, endpoint } = this.#lab.runtime
+    const place = ['--state', this.#state, '--cgroup-root', `${this.#lab.cgroupRoot}/node`]
+    // A containerd of its own, or the Docker of the lab.
+    const runtime = name === 'docker' ? ['--runtime', endpoint] : []
+    const argv = [deckhand, 'up', ...place, ...runtime, ...options]
     await this.#lab.startInside(argv, log)
     for (let tries = 0; !(await readFile(log, 'utf8')).includes('stop all'); tries += 1) {
       assert.ok(tries < 3000, await readFile(log, 'utf8'))

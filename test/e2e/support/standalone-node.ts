@@ -13,7 +13,7 @@ import { ApiReader } from './api-reader.ts'
 import { ClusterNode } from './cluster-node.ts'
 import { DeckhandUp } from './deckhand-up.ts'
 import type { NodeProcess } from './node-process.ts'
-import { createLabRuntime, isReady } from './test-node.ts'
+import { createLabRuntime, isReady, parseLogLine } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
 const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
@@ -231,6 +231,19 @@ export class StandaloneNode implements AsyncDisposable {
     return containers.map(({ id }) => id)
   }
 
+  /** The labels of a container that runs. */
+  async labels(containerId: string): Promise<Readonly<Record<string, string>>> {
+    const { status } = await this.#runtime.containerStatus({ containerId, verbose: false }, never)
+    return status?.labels ?? {}
+  }
+
+  /** Ids of the sandboxes of a pod, by its UID; of all pods without one. */
+  async sandboxes(uid?: string): Promise<readonly string[]> {
+    const labelSelector: Record<string, string> = uid === undefined ? {} : { 'io.kubernetes.pod.uid': uid }
+    const { items } = await this.#runtime.listPodSandbox({ filter: { labelSelector } }, never)
+    return items.map(({ id }) => id)
+  }
+
   /** What a program says inside the only container of a pod. */
   async runIn(pod: Pod, ...argv: readonly string[]): Promise<string> {
     const containerId = (pod.status?.containerStatuses?.[0]?.containerID ?? '').replace(/^\w+:\/\//, '')
@@ -243,7 +256,7 @@ export class StandaloneNode implements AsyncDisposable {
     const { namespace, name, uid } = pod.metadata
     const file = `${this.state}/logs/pods/${namespace}_${name}_${uid}/${container}/0.log`
     const text = await readFile(file, 'utf8')
-    return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ').slice(3).join(' ')]))
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [parseLogLine(line).text]))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -216,7 +216,7 @@ export class TestNode implements AsyncDisposable {
   }
 }
 
-function parseLogLine(line: string): LogLine {
+export function parseLogLine(line: string): LogLine {
   if (line.startsWith('{')) return parseDockerLine(line)
   const [, time, stream, tag, text] = CRI_LINE.exec(line) ?? []
   if (time === undefined || stream === undefined || tag === undefined || text === undefined)
