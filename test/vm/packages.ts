@@ -8,6 +8,8 @@ import type { VmSuite, VmWorld } from './support/vm-suite.ts'
 const PACKAGES = `${PAYLOAD}/packages`
 const APT = 'DEBIAN_FRONTEND=noninteractive apt-get -o Dpkg::Use-Pty=0 -y -q'
 const POD_PROCESS = `pgrep -x -f 'sleep 1000'`
+const WRONG = '/etc/kubernetes/kubelet/config.d/20-wrong.conf'
+const STATE = 'systemctl is-enabled kubelet; systemctl is-active kubelet'
 const MAIN_PID = 'systemctl show -P MainPID kubelet'
 
 // A machine of its own: what the packaged configuration leaves to a cluster is decided here.
@@ -39,8 +41,10 @@ export const packagesSuite: VmSuite = {
           throw new NotApplicable('this machine was made without packages')
         await agent.uninstall()
         await guest.run(`${APT} install --no-install-recommends ${PACKAGES}/*.deb`)
-        assert.equal(await guest.run('systemctl is-enabled kubelet; systemctl is-active kubelet'), 'enabled\ninactive')
-        assert.equal(await guest.run('dpkg --verify deckhand deckhand-kubelet'), '')
+        assert.equal(await guest.run(`${STATE} || true`), 'enabled\ninactive')
+        // The machine was made without manuals and documents.
+        const verify = 'dpkg --verify deckhand deckhand-kubelet | grep -v -e /usr/share/doc/ -e /usr/share/man/ || true'
+        assert.equal(await guest.run(verify), '')
         assert.equal(await guest.run('kubelet --version'), 'Kubernetes v1.36.4')
       },
     },
@@ -58,6 +62,32 @@ export const packagesSuite: VmSuite = {
         await agent.waitUntilReady('packaged')
         await readPodProcess(world)
         assert.equal(await guest.run(`readlink /proc/$(${MAIN_PID})/exe`), '/usr/bin/deckhand')
+      },
+    },
+    {
+      name: 'what kube-bench looks at: the process with its arguments, owners and modes of its files',
+      run: async ({ machine: { guest } }) => {
+        const processes = (await guest.run('/bin/ps -fC kubelet')).split('\n').slice(1)
+        assert.equal(processes.length, 1)
+        assert.match(processes[0] ?? '', / \/usr\/bin\/kubelet --config=\/etc\/kubernetes\/kubelet\/config /)
+        const files = '/lib/systemd/system/kubelet.service /etc/kubernetes/kubelet/config'
+        assert.equal(await guest.run(`stat -c '%a %U:%G' ${files}`), '600 root:root\n600 root:root')
+      },
+    },
+    {
+      name: 'with a wrong setting the service fails and the journal says why; the pod stays, and a right one is taken by itself',
+      run: async (world) => {
+        const { agent, machine } = world
+        const { guest } = machine
+        const before = await readPodProcess(world)
+        await guest.write(WRONG, `${JSON.stringify({ ...alone, maxPods: 'many' })}\n`)
+        await guest.attempt('systemctl restart kubelet')
+        await guest.until(`journalctl -u kubelet --no-pager | grep 'maxPods'`, PATIENCE_SECONDS)
+        assert.notEqual(await guest.run('systemctl is-active kubelet || true'), 'active')
+        await guest.run(`rm ${WRONG}`)
+        await guest.until('systemctl is-active kubelet', PATIENCE_SECONDS)
+        await agent.waitUntilReady('packaged')
+        assert.equal(await readPodProcess(world), before)
       },
     },
     {
@@ -85,14 +115,28 @@ export const packagesSuite: VmSuite = {
       },
     },
     {
-      name: 'apt-get remove ends the agent and leaves the pod; purge takes the agent’s own files',
+      name: 'apt-get remove ends the agent and leaves the pod; installed again, it runs and is enabled again',
       run: async (world) => {
-        const { guest } = world.machine
+        const { agent, machine } = world
+        const { guest } = machine
         const before = await readPodProcess(world)
         await guest.run(`${APT} remove deckhand-kubelet deckhand`)
         assert.equal(await guest.run('systemctl is-active kubelet; command -v kubelet || echo none'), 'inactive\nnone')
         assert.equal(await readPodProcess(world), before)
         assert.equal(await guest.run('ls /etc/kubernetes/kubelet/config'), '/etc/kubernetes/kubelet/config')
+        // As the package of another kubelet does when it is removed.
+        await guest.run('rm -f /etc/systemd/system/multi-user.target.wants/kubelet.service')
+        await guest.run(`${APT} install --no-install-recommends ${PACKAGES}/later/*.deb`)
+        assert.equal(await guest.run(STATE), 'enabled\nactive')
+        await agent.waitUntilReady('packaged')
+        assert.equal(await readPodProcess(world), before)
+      },
+    },
+    {
+      name: 'apt-get purge takes the agent’s own files, and leaves the pod',
+      run: async (world) => {
+        const { guest } = world.machine
+        const before = await readPodProcess(world)
         await guest.run(`${APT} purge deckhand-kubelet deckhand`)
         assert.equal(await readPodProcess(world), before)
         assert.equal(

@@ -5,6 +5,7 @@ import { memorySuite } from './memory.ts'
 import { numaSuite } from './numa.ts'
 import { packagesSuite } from './packages.ts'
 import { powerSuite } from './power.ts'
+import { replaceSuite } from './replace.ts'
 import { serviceSuite } from './service.ts'
 import { shutdownSuite } from './shutdown.ts'
 import { sourcesSuite } from './sources.ts'
@@ -23,6 +24,7 @@ export const vmSuites: readonly VmSuite[] = [
   apiPodsSuite,
   sourcesSuite,
   packagesSuite,
+  replaceSuite,
   shutdownSuite,
   installSuite,
   powerSuite,

@@ -47,6 +47,14 @@ export class Guest {
     await this.run(`mkdir -p '${folder}' && cat > '${draft}' && mv '${draft}' '${path}'`, { stdin: text })
   }
 
+  /** Leads a port of the machine's loopback to the same one of this machine's, until the shared connection ends. */
+  async reachBack(port: number): Promise<void> {
+    const way = `127.0.0.1:${port}:127.0.0.1:${port}`
+    const argv = ['ssh', ...this.#options(), '-O', 'forward', '-R', way, 'root@127.0.0.1']
+    const { exitCode, stderr } = await attemptCommand(argv, { deadlineMs: SOON_MS })
+    if (exitCode !== 0) throw new Error(`Cannot lead port ${port} of the machine back: ${stderr.trim()}`)
+  }
+
   /** The kernel's id of this boot; undefined while nothing answers. */
   async readBootId(): Promise<string | undefined> {
     const { exitCode, stdout } = await this.attempt('cat /proc/sys/kernel/random/boot_id', { deadlineMs: SOON_MS })

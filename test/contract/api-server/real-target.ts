@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { writeControlPlaneFiles } from '../../control-plane/control-plane-files.ts'
 import { ControlPlane } from '../../control-plane/control-plane.ts'
+import { freePorts } from '../../control-plane/free-ports.ts'
 import type { KubePrograms } from '../../control-plane/kube-programs.ts'
 import { makeTemporaryFolder } from '../../fixtures/make-temporary-folder.ts'
 import { connectTarget } from './api-target.ts'
@@ -64,15 +62,4 @@ export async function startRealTarget(programs: KubePrograms): Promise<ApiTarget
       await plane.kill()
     },
   }
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  for (const server of servers) {
-    server.close()
-    await once(server, 'close')
-  }
-  return ports
 }

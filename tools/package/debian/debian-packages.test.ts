@@ -123,6 +123,9 @@ describe('on a machine with systemd', () => {
     assert.deepEqual(
       root.dpkg(['-i', ...first]).filter((call) => !call.includes('daemon-reload')),
       [
+        'deb-systemd-helper purge kubelet.service',
+        'deb-systemd-helper update-state deckhand.service',
+        'deb-systemd-helper debian-installed kubelet.service',
         'deb-systemd-helper unmask kubelet.service',
         'deb-systemd-helper --quiet was-enabled kubelet.service',
         'deb-systemd-helper enable kubelet.service',
@@ -162,6 +165,18 @@ describe('on a machine with systemd', () => {
       'deb-systemd-invoke stop kubelet.service',
     ])
     assert.equal(root.read('/etc/kubernetes/kubelet/config'), changed)
+  })
+
+  // dpkg says "upgrade" then, with the version that was removed; another agent's package may have disabled the unit meanwhile.
+  test('what comes back after a removal is enabled and started as at first', () => {
+    const calls = root.dpkg(['-i', second[1] ?? ''])
+    for (const call of [
+      'deb-systemd-helper purge kubelet.service',
+      'deb-systemd-helper enable kubelet.service',
+      'deb-systemd-invoke start kubelet.service',
+    ])
+      assert.ok(calls.includes(call), `${call} is not among ${calls.join(', ')}`)
+    root.dpkg(['--remove', 'deckhand-kubelet'])
   })
 
   test('removal ends the service of the standalone node and leaves its pods; with DECKHAND_PODS=stop it takes the node down', () => {

@@ -69,7 +69,7 @@ export function debianPackages(input: PackageInput): readonly DebianPackage[] {
           ' The same executable is a kubelet for clusters: see deckhand-kubelet.',
         ].join('\n'),
       },
-      scripts: readScripts('deckhand'),
+      scripts: readScripts('deckhand', ['postinst', 'prerm', 'postrm']),
       files: [
         { path: '/usr/bin/deckhand', mode: 0o755, copyOf: input.executable },
         text('/usr/lib/systemd/system/deckhand.service', read('deckhand/deckhand.service')),
@@ -98,7 +98,7 @@ export function debianPackages(input: PackageInput): readonly DebianPackage[] {
           ' section 4 of the CIS benchmark asks for.',
         ].join('\n'),
       },
-      scripts: readScripts('deckhand-kubelet'),
+      scripts: readScripts('deckhand-kubelet', ['preinst', 'postinst', 'prerm', 'postrm']),
       files: [
         { path: '/usr/bin/kubelet', target: 'deckhand' },
         // Modes as the CIS benchmark asks for.
@@ -153,8 +153,8 @@ function packed(path: string, content: string): DebianFile {
   return { path, mode: 0o644, content: gzipSync(content, { level: 9 }) }
 }
 
-function readScripts(name: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(['postinst', 'prerm', 'postrm'].map((each) => [each, read(`${name}/${each}`)]))
+function readScripts(name: string, scripts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(scripts.map((each) => [each, read(`${name}/${each}`)]))
 }
 
 function read(name: string): string {

@@ -18,6 +18,10 @@ const programs = ['sh', 'find', 'grep', 'ls', 'rm']
 const merged = ['bin', 'lib', 'lib64', 'sbin']
 const SEARCHED = `${process.env['PATH']}:/usr/sbin:/sbin`
 const recorded = ['deb-systemd-helper', 'deb-systemd-invoke', 'systemctl']
+const RECORD = '#!/bin/sh\necho "${0##*/} $*" >> /calls\n'
+// The first of them remembers which units it was called for: "debian-installed" asks for that.
+const REMEMBER =
+  'case $1 in enable | update-state) : > /state-of-$2 ;; purge) rm -f /state-of-$2 ;; debian-installed) [ -e /state-of-$2 ] ;; esac\n'
 
 /** A folder that packages are installed into and that is the root of what runs there: a shell, and nothing of Node, npm or this machine. For tests. */
 export class EmptyRoot {
@@ -37,7 +41,8 @@ export class EmptyRoot {
     for (const name of merged) symlinkSync(join('usr', name), join(path, name))
     for (const file of ['status', 'available']) writeFileSync(join(path, 'var/lib/dpkg', file), '')
     for (const name of programs) this.copyProgram(name)
-    for (const name of recorded) this.put(`/usr/bin/${name}`, '#!/bin/sh\necho "${0##*/} $*" >> /calls\n', 0o755)
+    for (const name of recorded)
+      this.put(`/usr/bin/${name}`, name === 'deb-systemd-helper' ? RECORD + REMEMBER : RECORD, 0o755)
   }
 
   put(path: string, content: string | Uint8Array, mode = 0o644): void {
