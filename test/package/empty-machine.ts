@@ -110,6 +110,9 @@ export class EmptyMachine {
     )
     const { stdout } = await this.run(deckhand, 'status')
     assert.match(stdout, /^default\/example-\S+ +yes +Running/m, `${up.stdout}${up.stderr}${stdout}`)
+    // As people and checkers find the agent, with its arguments.
+    const { stdout: agents } = await this.#run(['--', 'ps', '-fC', 'kubelet'])
+    assert.match(agents, / --root-dir[= ]\/var\/lib\/deckhand\//)
   }
 
   /** Ends the node with its pod. */
