@@ -131,7 +131,8 @@ async function runRelease(release: VmRelease, options: VmOptions, signal: AbortS
 /** The Debian packages of this checkout. */
 async function makePackages({ architecture, node }: VmHardware, signal: AbortSignal): Promise<readonly string[]> {
   say('making the Debian packages: npm run package\n')
-  await runCommand(['npm', 'run', '--silent', 'package', '--', '--arch', node], { signal, deadlineMs: PACKAGE_MS })
+  const argv = ['npm', 'run', '--silent', 'package', '--', '--arch', node, '--no-image']
+  await runCommand(argv, { signal, deadlineMs: PACKAGE_MS })
   return globSync(`out/deckhand*_{${architecture},all}.deb`)
 }
 

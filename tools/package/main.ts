@@ -18,7 +18,7 @@ import { stripProgram } from './strip-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const out = join(root, 'out')
-const wanted = readArchitectures()
+const options = readOptions()
 const { version } = JSON.parse(read('package.json')) as { version: string }
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out)
@@ -28,7 +28,7 @@ try {
   say('npm package')
   // Builds dist first, as "prepack" says.
   execFileSync('npm', ['pack', '--loglevel=error', '--pack-destination', out], { cwd: root, stdio: 'pipe' })
-  for (const architecture of wanted) await packageFor(architecture)
+  for (const architecture of options.architectures) await packageFor(architecture)
   writeChecksums()
 } finally {
   rmSync(work, { recursive: true })
@@ -59,6 +59,7 @@ async function packageFor(architecture: Architecture): Promise<void> {
   const [debianPackage = ''] = debianPackages({ ...input, architecture: debian }).map((each) =>
     buildDebianPackage(each, { work: folder, folder: out, epoch, compression: 'xz' }),
   )
+  if (!options.image) return
   // It is made by programs of its own architecture, as root.
   if (architecture !== process.arch || process.getuid?.() !== 0)
     return say(`no container image for ${architecture}: that needs root on a machine of this kind, with Debian`)
@@ -69,12 +70,18 @@ async function packageFor(architecture: Architecture): Promise<void> {
   writeFileSync(join(out, `deckhand-image-linux-${debian}.cdx.json`), toImageBill(billOfMaterials, status))
 }
 
-/** This machine's, unless others are asked for. */
-function readArchitectures(): readonly Architecture[] {
-  const { values } = parseArgs({ options: { arch: { type: 'string', multiple: true, default: [process.arch] } } })
+/** --arch: this machine's, unless others are asked for; --no-image leaves out the container image, which takes minutes. */
+function readOptions(): { readonly architectures: readonly Architecture[]; readonly image: boolean } {
+  const { values } = parseArgs({
+    options: {
+      arch: { type: 'string', multiple: true, default: [process.arch] },
+      image: { type: 'boolean', default: true },
+    },
+    allowNegative: true,
+  })
   const known = Object.keys(architectures)
   const unknown = values.arch.find((name) => !known.includes(name))
-  if (unknown === undefined) return values.arch as Architecture[]
+  if (unknown === undefined) return { architectures: values.arch as Architecture[], image: values.image }
   throw new Error(`Cannot package for "${unknown}": expected --arch ${known.join(' or ')}`)
 }
 
