@@ -12,6 +12,7 @@ import { densityScenario } from './measure-density.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { onePodScenario } from './measure-one-pod.ts'
+import { pageScenario } from './measure-page.ts'
 import { probesScenario } from './measure-probes.ts'
 import { standaloneScenario } from './measure-standalone.ts'
 import { simulationScenario } from './measure-simulation.ts'
@@ -40,6 +41,7 @@ const scenarios: readonly Scenario[] = [
   volumeCyclesScenario,
   apiScenario,
   standaloneScenario,
+  pageScenario,
   churnScenario,
   simulationScenario,
 ]

@@ -1,126 +1,51 @@
-import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { childPid } from '../e2e/lab/lab-namespaces.ts'
 import type { Lab } from '../e2e/lab/start-lab.ts'
 import type { Deployment } from '../../src/model/generated/api-groups.ts'
 import type { PodList, Service } from '../../src/model/generated/core-v1.ts'
 import { BUSYBOX_IMAGE } from '../../src/standalone/images/node-images.ts'
-import { openNodeApi } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
 import type { Samples } from './rows.ts'
 import type { Bench, Scenario } from './scenario.ts'
-import { cpuSeconds, memoryUse } from './usage.ts'
+import {
+  CORE,
+  DEADLINE_MS,
+  deploymentOf,
+  DEPLOYMENTS,
+  isDone,
+  readNodeUse,
+  startNode,
+  startWeb,
+  waitForReady,
+} from './standalone-node.ts'
+import type { StandaloneNode } from './standalone-node.ts'
 import { waitFor } from './wait.ts'
 
-const SERVICES = 20
 const ROLLED = 50
 const REQUESTS = 500
 const DNS_SECONDS = 5
-const DEADLINE_MS = 240_000
 const SETTLE_MS = 60_000
-const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
-const CORE = '/api/v1/namespaces/default'
-const deckhand = fileURLToPath(new URL('../../bin/deckhand', import.meta.url))
 const client = fileURLToPath(new URL('traffic-client.ts', import.meta.url))
-const pageReader = fileURLToPath(new URL('page-reader.ts', import.meta.url))
 
 /** The whole standalone node: its API, controllers, DNS and agent. */
 export const standaloneScenario: Scenario = {
   name: 'standalone',
-  rows: [
-    'node-memory',
-    'node-cpu',
-    'page-memory',
-    'page-cpu',
-    'request-service',
-    'request-direct',
-    'dns-answers',
-    'deployment-ready',
-    'rollout',
-  ],
+  rows: ['node-memory', 'node-cpu', 'request-service', 'request-direct', 'dns-answers', 'deployment-ready', 'rollout'],
   isOwn: true,
   async measure(bench: Bench): Promise<Samples> {
     const { lab, pods, runs, signal } = bench
     await using node = await startNode(lab, signal)
     const { api } = node
-    const each = Math.max(1, Math.round(pods / SERVICES))
-    const names = Array.from({ length: SERVICES }, (_, index) => `web-${index}`)
-    for (const name of names) await createWeb(api, name, each)
-    await waitForReady(api, names, each, signal)
+    const names = await startWeb(api, pods, signal)
     const traffic = await measureTraffic(lab, api)
     await sleep(SETTLE_MS, undefined, { signal })
     const idle = await measureIdle(node.pids, bench)
-    const page = await measurePage(node.pids, idle, bench)
     for (const name of names) await api.send('PATCH', `${DEPLOYMENTS}/${name}`, { spec: { replicas: 0 } })
     await waitForReady(api, names, 0, signal)
     const ready = await measureReady(lab, api, runs, signal)
-    return { ...traffic, ...idle, ...page, 'deployment-ready': ready, rollout: [await measureRollout(api, signal)] }
+    return { ...traffic, ...idle, 'deployment-ready': ready, rollout: [await measureRollout(api, signal)] }
   },
-}
-
-interface StandaloneNode extends AsyncDisposable {
-  readonly api: NodeApi
-  /** Of "up" and of the agent. */
-  readonly pids: { readonly up: number; readonly agent: number }
-}
-
-async function startNode(lab: Lab, signal: AbortSignal): Promise<StandaloneNode> {
-  const [state, log] = [`${lab.folder}/state`, `${lab.folder}/up.log`]
-  const place = ['--state', state, '--cgroup-root', `${lab.cgroupRoot}/node`]
-  const up = await lab.startInside([deckhand, 'up', ...place], log)
-  const output = async () => await readFile(log, 'utf8').catch(() => '')
-  const isUp = async () => (await output()).includes('stop all')
-  await waitFor('the node to be up', isUp, { pollMs: 50, deadlineMs: DEADLINE_MS, signal })
-  const own = (await childPid(up.pid)) ?? up.pid
-  const agent = await lab.outerPid(Number(/agent healthy \(pid (\d+)\)/.exec(await output())?.[1]))
-  if (agent === undefined) throw new Error(`Cannot find the agent: ${await output()}`)
-  const api = await openNodeApi(lab, `${state}/admin.kubeconfig`)
-  return {
-    api,
-    pids: { up: own, agent },
-    async [Symbol.asyncDispose]() {
-      api.close()
-      process.kill(own, 'SIGTERM')
-      await up.exited
-      await lab.runInside([deckhand, 'down', '--state', state], { deadlineMs: DEADLINE_MS })
-    },
-  }
-}
-
-function deploymentOf(name: string, replicas: number) {
-  const labels = { app: name }
-  const command = ['sh', '-c', 'mkdir -p /tmp/w && echo ok > /tmp/w/index.html && exec httpd -f -p 8080 -h /tmp/w']
-  const container = { name: 'main', image: BUSYBOX_IMAGE, imagePullPolicy: 'Never', command }
-  const template = { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers: [container] } }
-  return { metadata: { name }, spec: { replicas, selector: { matchLabels: labels }, template } }
-}
-
-async function createWeb(api: NodeApi, name: string, replicas: number): Promise<void> {
-  await api.send('POST', DEPLOYMENTS, deploymentOf(name, replicas))
-  const spec = { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] }
-  await api.send('POST', `${CORE}/services`, { metadata: { name }, spec })
-}
-
-async function waitForReady(api: NodeApi, names: readonly string[], replicas: number, signal: AbortSignal) {
-  const areReady = async () => {
-    const { items } = await api.send<{ readonly items: readonly Deployment[] }>('GET', DEPLOYMENTS)
-    return names.every((name) =>
-      isDone(
-        items.find(({ metadata }) => metadata?.name === name),
-        replicas,
-      ),
-    )
-  }
-  await waitFor(`${names.length} Deployments`, areReady, { pollMs: 500, deadlineMs: DEADLINE_MS, signal })
-}
-
-/** All replicas of the newest template, and no others. */
-function isDone(deployment: Deployment | undefined, replicas: number): boolean {
-  const { metadata, status = {} } = deployment ?? {}
-  const counts = [status.replicas, status.updatedReplicas, status.availableReplicas].map((count) => count ?? 0)
-  return status.observedGeneration === metadata?.generation && counts.every((count) => count === replicas)
 }
 
 async function measureTraffic(lab: Lab, api: NodeApi): Promise<Samples> {
@@ -142,38 +67,15 @@ async function measureTraffic(lab: Lab, api: NodeApi): Promise<Samples> {
   }
 }
 
-async function measureIdle({ up, agent }: StandaloneNode['pids'], { steadyMs, signal }: Bench): Promise<Samples> {
-  const cpu = async () => (await cpuSeconds(up, isNoPartOfUp)) + (await cpuSeconds(agent))
-  const [before, began] = [await cpu(), performance.now()]
+async function measureIdle(pids: StandaloneNode['pids'], { steadyMs, signal }: Bench): Promise<Samples> {
+  const [before, began] = [await readNodeUse(pids), performance.now()]
   await sleep(steadyMs, undefined, { signal })
-  const used = (await cpu()) - before
+  const after = await readNodeUse(pids)
   const seconds = (performance.now() - began) / 1000
-  const memory = [await memoryUse(up, isNoPartOfUp), await memoryUse(agent)]
   return {
-    'node-cpu': [(used / seconds) * 100],
-    'node-memory': [memory.reduce((sum, { pssMegabytes }) => sum + pssMegabytes, 0)],
+    'node-cpu': [((after.cpuSeconds - before.cpuSeconds) / seconds) * 100],
+    'node-memory': [after.memory.pssMegabytes],
   }
-}
-
-/** What it costs more while one page is open. */
-async function measurePage(pids: StandaloneNode['pids'], idle: Samples, bench: Bench): Promise<Samples> {
-  const { lab, signal } = bench
-  const log = `${lab.folder}/page.log`
-  const argv = [deckhand, 'page', '--state', `${lab.folder}/state`]
-  const { stdout } = await lab.runInside(argv, { deadlineMs: DEADLINE_MS })
-  const reading = await lab.startInside([process.execPath, pageReader, stdout.trim()], log)
-  const isOpen = async () => (await readFile(log, 'utf8')).includes('sample')
-  await waitFor('the page', isOpen, { pollMs: 100, deadlineMs: DEADLINE_MS, signal })
-  const open = await measureIdle(pids, bench)
-  process.kill((await childPid(reading.pid)) ?? reading.pid, 'SIGTERM')
-  await reading.exited
-  const more = (name: string) => [(open[name]?.[0] ?? 0) - (idle[name]?.[0] ?? 0)]
-  return { 'page-cpu': more('node-cpu'), 'page-memory': more('node-memory') }
-}
-
-/** What "up" has started and is no part of it; the agent is measured by itself. */
-function isNoPartOfUp(name: string): boolean {
-  return name.startsWith('containerd') || name === 'kubelet'
 }
 
 /** By kubectl, as people do it, until the API says that it is available. */

@@ -95,8 +95,8 @@ export const rows: readonly Row[] = [
     undefined,
     'standalone node, many pods and 20 Services: idle CPU of all but the runtime, part of a core',
   ),
-  // Aims: 10 MB and 1 %.
-  row('page-memory', 'MB', undefined, 'standalone node, many pods: memory (PSS) more while one page is open'),
+  // Aims: 10 MB and 1 %. Anonymous: the reader has the same program, so pages of files would count for less while it is there.
+  row('page-memory', 'MB', undefined, 'standalone node, many pods: anonymous memory more while one page is open'),
   row('page-cpu', '%', undefined, 'standalone node, many pods: CPU more while one page is open, part of a core'),
   row('deployment-ready', 's', undefined, 'standalone node: kubectl create deployment → available'),
   row('rollout', 's', undefined, 'standalone node: rollout of 50 replicas'),

@@ -79,6 +79,26 @@ describe('the log of a container in a browser', () => {
     await tab.close()
   })
 
+  test('is read further back when that is asked for, and then searched there too', async () => {
+    const { tab, faults } = await browser.open()
+    const all = Array.from({ length: 3000 }, (_, index) => `line ${index + 1}`)
+    await tab.route('**/pods/web/log?**', (route) => {
+      const count = Number(new URL(route.request().url()).searchParams.get('tailLines'))
+      return route.fulfill({ body: `${all.slice(-count).join('\n')}\n` })
+    })
+    await tab.goto(`${page.address}/pods/default/web/logs`)
+    await tab.getByText('the last 2000 lines').waitFor()
+    await tab.getByRole('searchbox').fill('line 7')
+    await tab.getByText('0 of the last 2000 lines').waitFor()
+    await tab.getByRole('button', { name: 'Earlier lines' }).click()
+    await tab.getByText('111 of 3000 lines').waitFor()
+    await tab.getByRole('searchbox').fill('')
+    await tab.locator('.log-box').getByText('line 3000').waitFor()
+    assert.equal(await tab.getByRole('button', { name: 'Earlier lines' }).count(), 0)
+    assert.deepEqual(faults, [])
+    await tab.close()
+  })
+
   test('is saved whole, as it is', async () => {
     const { tab } = await browser.open()
     await tab.goto(`${page.address}/pods/default/web/logs`)

@@ -9,7 +9,15 @@ import { findBarriers } from './find-barriers.ts'
 import { openBrowser } from './open-browser.ts'
 import type { TestBrowser } from './open-browser.ts'
 
-const SCREENS = ['/', '/storage', '/pods/default/web', '/pods/default/web/yaml'] as const
+const SCREENS = [
+  '/',
+  '/storage',
+  '/pods/default/web',
+  '/pods/default/web/logs',
+  '/pods/default/web/yaml',
+  '/pods/default/web/terminal',
+] as const
+const COLOURS = ['light', 'dark'] as const
 const PODS = 12
 /** What people hardly notice. */
 const MOST_SHIFT = 0.1
@@ -37,6 +45,8 @@ before(async () => {
     pods: [],
   }
   page.agent.images = { images: [] }
+  // There is no kubelet to ask for it.
+  await browser.context.route('**/pods/web/log?**', (route) => route.fulfill({ body: 'a line\n' }))
   const { tab } = await browser.open()
   await tab.goto(page.link())
   await isLive(tab)
@@ -69,20 +79,24 @@ async function show(tab: Page, path: (typeof SCREENS)[number]): Promise<void> {
     '/': '#pods tbody tr',
     '/storage': 'main h2',
     '/pods/default/web': '.steps rect',
+    '/pods/default/web/logs': '.log-box',
     '/pods/default/web/yaml': '.filled',
+    '/pods/default/web/terminal': 'form.bar',
   }
   await tab.locator(content[path]).first().waitFor()
 }
 
 describe('manners', () => {
-  test('both colours, without a serious barrier on any screen', async () => {
+  test('both colours, each without a serious barrier on any screen', async () => {
     const { tab, faults } = await browser.open()
     const grounds = new Set<unknown>()
-    for (const [index, path] of SCREENS.entries()) {
-      await tab.emulateMedia({ colorScheme: index % 2 === 0 ? 'dark' : 'light' })
+    for (const path of SCREENS) {
       await show(tab, path)
-      assert.deepEqual(await findBarriers(tab), [], path)
-      grounds.add(await tab.evaluate('getComputedStyle(document.body).backgroundColor'))
+      for (const colorScheme of COLOURS) {
+        await tab.emulateMedia({ colorScheme })
+        assert.deepEqual(await findBarriers(tab), [], `${path} ${colorScheme}`)
+        grounds.add(await tab.evaluate('getComputedStyle(document.body).backgroundColor'))
+      }
     }
     assert.equal(grounds.size, 2)
     assert.deepEqual(faults, [])

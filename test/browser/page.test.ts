@@ -123,7 +123,15 @@ describe('the page in a browser', () => {
   test('draws of 500 pods those that are seen', async () => {
     const rows = Array.from({ length: 500 }, (_, index): PodRow => {
       const name = `pod-${String(index).padStart(3, '0')}`
-      const state = { status: 'Running', phase: 'Running', ready: 1, containers: 1, isReady: true, restarts: 0 }
+      const state = {
+        status: 'Running',
+        phase: 'Running',
+        ready: 1,
+        containers: 1,
+        isReady: true,
+        isRejected: false,
+        restarts: 0,
+      }
       return { uid: name, namespace: 'default', name, ...state, created: '2026-01-01T00:00:00Z', address: '', note: '' }
     })
     const uses = Object.fromEntries(

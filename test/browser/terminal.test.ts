@@ -20,13 +20,15 @@ class Program {
   readonly headers: IncomingMessage['headers']
   readonly sizes: { readonly Width: number; readonly Height: number }[] = []
   readonly #connection: WebSocketConnection
+  readonly #socket: Duplex
   #typed = ''
   #changed = Promise.withResolvers<void>()
 
-  constructor(request: IncomingMessage, connection: WebSocketConnection) {
+  constructor(request: IncomingMessage, socket: Duplex, head: Buffer) {
     this.path = request.url ?? ''
     this.headers = request.headers
-    this.#connection = connection
+    this.#socket = socket
+    this.#connection = new WebSocketConnection(socket, head)
     void this.#read().catch(() => {})
   }
 
@@ -37,6 +39,11 @@ class Program {
   /** Waits until what was typed, or the size, is as wanted. */
   async until(isWanted: (typed: string, size: Program['sizes'][number] | undefined) => boolean): Promise<void> {
     while (!isWanted(this.#typed, this.sizes.at(-1))) await this.#changed.promise
+  }
+
+  /** The connection is gone, without a word. */
+  break(): void {
+    this.#socket.destroy()
   }
 
   async end(status: object): Promise<void> {
@@ -66,7 +73,7 @@ const cleanups: (() => unknown)[] = []
 
 function serve(request: IncomingMessage, socket: Duplex, head: Buffer): void {
   socket.write(formatHandshake(request.headers, 'v5.channel.k8s.io'))
-  started.resolve(new Program(request, new WebSocketConnection(socket, head)))
+  started.resolve(new Program(request, socket, head))
   started = Promise.withResolvers()
 }
 
@@ -221,8 +228,16 @@ describe('the terminal', { timeout: 120_000 }, () => {
     await tab.getByRole('button', { name: 'Close the terminal' }).click()
     await tab.getByRole('status').getByText('closed').waitFor()
     await button.click()
-    await (await second).write('again')
+    const program = await second
+    await program.write('again')
     await tab.locator('.xterm-rows').getByText('again').waitFor()
+    program.break()
+    await tab.getByRole('status').getByText('connection lost').waitFor()
+    const third = started.promise
+    await button.click()
+    await (await third).write('once more')
+    await tab.locator('.xterm-rows').getByText('once more').waitFor()
+    assert.equal(await tab.locator('.xterm-rows').getByText('again').count(), 0)
     await tab.close()
   })
 })

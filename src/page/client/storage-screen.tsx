@@ -99,7 +99,7 @@ function Images({ view: { images }, now }: { readonly view: StorageView; readonl
     >
       {images.map((image) => (
         <tr key={image.id}>
-          <th scope="row" class="image" title={[image.id, ...image.names].join('\n')}>
+          <th scope="row" class="image" title={[image.id, ...image.names].map(toVisible).join('\n')}>
             {toVisible(image.names[0] ?? image.id)}
             {image.names.slice(1).some((name) => !name.includes('@')) && (
               <span class="soft"> and {image.names.filter((name) => !name.includes('@')).length - 1} more names</span>

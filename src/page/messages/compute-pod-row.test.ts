@@ -68,6 +68,16 @@ describe('computePodRow()', () => {
     assert.deepEqual([row.ready, row.containers, row.restarts, row.status], [1, 2, 3, 'Terminating'])
   })
 
+  test('marks a pod that the node did not let in', () => {
+    const of = (status: PodStatus) => {
+      const { isRejected, note } = computePodRow({ spec, status })
+      return [isRejected, note]
+    }
+    const message = "Pod was rejected: Node didn't have enough resource: cpu"
+    assert.deepEqual(of({ phase: 'Failed', reason: 'OutOfcpu', message }), [true, message])
+    assert.deepEqual(of({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }), [false, 'low on memory'])
+  })
+
   test('has the uid of the static pod where it is a mirror of one: the agent knows it by that', () => {
     const annotations = { 'kubernetes.io/config.mirror': 'static' }
     assert.equal(computePodRow({ metadata: { uid: 'mirror', annotations }, spec, status: {} }).uid, 'static')

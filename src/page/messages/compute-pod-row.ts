@@ -4,6 +4,9 @@ import type { PodRow } from './page-message.ts'
 /** Of the mirror of a static pod: the uid that the pod itself has. */
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 
+/** How the message of a pod begins that a kubelet did not let in. */
+const REJECTED = 'Pod was rejected: '
+
 /** By what the agent knows a pod. */
 export function computeAgentUid({ metadata = {} }: Pod): string {
   return metadata.annotations?.[MIRROR_ANNOTATION] ?? metadata.uid ?? ''
@@ -26,6 +29,7 @@ export function computePodRow(pod: Pod): PodRow {
     ready: all.filter(({ name, ready }) => ready && names.has(name)).length,
     containers: names.size,
     isReady,
+    isRejected: status.phase === 'Failed' && (status.message?.startsWith(REJECTED) ?? false),
     restarts: all.reduce((sum, { restartCount }) => sum + restartCount, 0),
     // A static pod that only its kubelet knows was never created in an API.
     created: metadata.creationTimestamp ?? status.startTime ?? '',

@@ -10,6 +10,8 @@ export interface PodRow {
   readonly ready: number
   readonly containers: number
   readonly isReady: boolean
+  /** Whether the node did not let it in; the note says why. */
+  readonly isRejected: boolean
   readonly restarts: number
   /** As the API writes it. */
   readonly created: string

@@ -143,7 +143,8 @@ export class PageSite {
     if (fault !== undefined) return sendPlain(response, 403, `${fault}\n`)
     if (path === '/session') return this.#answerSession(exchange)
     const isRead = method === 'GET' || method === 'HEAD'
-    if (isRead && path === '/sign-in') return this.#signIn(exchange)
+    // A link works once: one who only looks where it leads must not use it up.
+    if (method === 'GET' && path === '/sign-in') return this.#signIn(exchange)
     const isScreen = path === '/' || path === '/storage' || path.startsWith('/pods/')
     if (isRead && (isScreen || path.startsWith('/assets/'))) return await this.#sendFile(exchange)
     const session = this.#sessionOf(request)

@@ -66,6 +66,8 @@ async function follow(session: Headers, isWanted: (message: PageMessage) => bool
 describe('signing in', () => {
   test('a link is worth a cookie once, and no address has the token afterwards', async () => {
     const link = page.link()
+    const looked = await call(link, {}, 'HEAD')
+    assert.deepEqual([looked.status, looked.headers['set-cookie']], [401, undefined])
     const first = await call(link)
     assert.equal(first.status, 303)
     assert.equal(first.headers.location, '/')

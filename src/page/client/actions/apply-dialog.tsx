@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { errorText } from '../error-text.ts'
+import { toVisible } from '../format.ts'
 import { Dialog, DialogButtons, useWork } from './dialog.tsx'
 import { DiffView } from './diff-view.tsx'
 import { planApply } from './plan-apply.ts'
@@ -128,8 +129,8 @@ function Plan({ plan, done }: { readonly plan: PlannedObject; readonly done: Don
   const state = done === undefined ? OUTCOMES[outcome] : done === 'done' ? 'applied' : `failed: ${done.error}`
   return (
     <>
-      <strong>{title}</strong> <span class="outcome">{state}</span>
-      {message !== '' && <p class={outcome === 'refused' ? 'bad-text' : 'soft'}>{message}</p>}
+      <strong>{toVisible(title)}</strong> <span class="outcome">{state}</span>
+      {message !== '' && <p class={outcome === 'refused' ? 'bad-text' : 'soft'}>{toVisible(message)}</p>}
       {outcome !== 'refused' && outcome !== 'same' && (
         <details open={done === undefined && outcome === 'change'}>
           <summary>{outcome === 'change' ? 'What is different' : 'What it will be'}</summary>

@@ -3,7 +3,7 @@ import type { Pod } from '../../../model/generated/core-v1.ts'
 import { errorText } from '../error-text.ts'
 import { useWindow } from '../node/use-window.ts'
 import { saveLog } from './save-log.ts'
-import { useLog } from './use-log.ts'
+import { FIRST_LINES, MOST_LINES, useLog } from './use-log.ts'
 import type { LogOptions } from './use-log.ts'
 
 const LINE_HEIGHT = 18
@@ -24,6 +24,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
     timestamps: false,
     follow: true,
     stream: 'All',
+    tail: FIRST_LINES,
   })
   const [search, setSearch] = useState('')
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/log`
@@ -39,10 +40,24 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
   const [first, end] = useWindow(box, shown.length, LINE_HEIGHT)
   const isAtEnd = useRef(true)
   const lastTop = useRef(0)
+  const fromEnd = useRef<number>()
   useEffect(() => {
     const element = box.current
-    if (element !== null && options.follow && isAtEnd.current) element.scrollTop = element.scrollHeight
+    if (element === null) return
+    if (options.follow && isAtEnd.current) element.scrollTop = element.scrollHeight
+    // Earlier lines have come above those that are read.
+    else if (fromEnd.current !== undefined && lines.length > FIRST_LINES)
+      element.scrollTop = element.scrollHeight - fromEnd.current
+    if (lines.length > FIRST_LINES) fromEnd.current = undefined
   }, [shown, options.follow])
+  // One stream alone is read from its beginning.
+  const isCut = lines.length >= (options.stream === 'All' ? options.tail : MOST_LINES)
+  const canReadMore = isCut && options.tail < MOST_LINES && options.stream === 'All'
+  const readMore = () => {
+    const { scrollHeight = 0, scrollTop = 0 } = box.current ?? {}
+    fromEnd.current = scrollHeight - scrollTop
+    change({ tail: MOST_LINES })
+  }
   return (
     <section aria-label="Logs" class="logs">
       <div class="bar">
@@ -91,11 +106,20 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
         >
           Download
         </button>
+      </div>
+      <div class="log-state">
         <span class="soft" role="status">
-          {wanted === '' ? `${shown.length} lines` : `${shown.length} of ${lines.length} lines`}
+          {wanted !== '' && `${shown.length} of `}
+          {isCut && 'the last '}
+          {lines.length} lines
           {note !== '' && ` · ${note}`}
           {saving !== '' && ` · ${saving}`}
         </span>
+        {canReadMore && (
+          <button type="button" onClick={readMore}>
+            Earlier lines
+          </button>
+        )}
       </div>
       <div
         ref={box}

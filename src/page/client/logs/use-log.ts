@@ -4,8 +4,8 @@ import { toVisible } from '../format.ts'
 import { readLines } from '../read-lines.ts'
 import { AnswerError, ask, SignedOutError } from '../session.ts'
 
-const FIRST_LINES = 2000
-const MOST_LINES = 20_000
+/** So many lines are read at first, and so many are kept at most. */
+export const [FIRST_LINES, MOST_LINES] = [2000, 20_000]
 const LONGEST_LINE = 4000
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]
 const NEW_INSTANCE = '――― the container was started again ―――'
@@ -16,6 +16,8 @@ export interface LogOptions {
   readonly timestamps: boolean
   readonly follow: boolean
   readonly stream: 'All' | 'Stdout' | 'Stderr'
+  /** How many lines of what was written before are read. */
+  readonly tail: number
 }
 
 /** The query of a log, whole. */
@@ -39,7 +41,7 @@ export function useLog(
 ): { readonly lines: readonly string[]; readonly note: string } {
   const [lines, setLines] = useState<readonly string[]>([])
   const [note, setNote] = useState('')
-  const { follow, previous, stream } = options
+  const { follow, previous, stream, tail: lineCount } = options
   const isFollowed = follow && !previous
   const shown = JSON.stringify([path, options])
   const last = useRef('')
@@ -52,7 +54,7 @@ export function useLog(
 
     async function followLog(): Promise<void> {
       // The server takes no number of lines for one stream alone.
-      const tail = stream === 'All' ? { tailLines: String(FIRST_LINES) } : undefined
+      const tail = stream === 'All' ? { tailLines: String(lineCount) } : undefined
       const query = new URLSearchParams({ ...toLogQuery(options), ...tail, ...(isFollowed && { follow: 'true' }) })
       for (let waitMs = FIRST_WAIT_MS; !stop.signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
         setNote('loading…')

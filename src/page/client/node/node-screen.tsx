@@ -1,9 +1,11 @@
-import type { NodeSample, NodeView, RefusedFile, SessionView } from '../../messages/page-message.ts'
+import type { NodeSample, NodeView, SessionView } from '../../messages/page-message.ts'
 import { NodeActions } from '../actions/node-actions.tsx'
 import { EventList } from '../event-list.tsx'
 import { formatAge, formatBytes, formatCores, formatMoment, toVisible } from '../format.ts'
 import { useNow } from '../hooks.ts'
+import { Link } from '../link.tsx'
 import type { LiveState } from '../live.ts'
+import { podPath } from '../navigation.ts'
 import { Plot } from '../plot.tsx'
 import { PodsTable } from './pods-table.tsx'
 
@@ -20,7 +22,7 @@ export function NodeScreen({ state, session }: { readonly state: LiveState; read
           <NodeActions session={session} node={state.node} />
         </div>
       )}
-      <Refused files={state.refused} />
+      <Refused state={state} />
       {/* From the top to the bottom as it comes, so that nothing moves that is there. */}
       {(state.node !== undefined || state.pods !== undefined || state.problems.api !== undefined) && (
         <PodsTable pods={state.pods} uses={state.uses} sentences={state.sentences} now={now} />
@@ -107,10 +109,10 @@ function Conditions({ node, now }: { readonly node: NodeView | null | undefined;
           <li
             key={type}
             class={isGood ? 'chip good' : 'chip bad'}
-            title={`${reason}: ${message} (since ${formatMoment(since)})`}
+            title={toVisible(`${reason}: ${message} (since ${formatMoment(since)})`)}
           >
             <span aria-hidden="true">{isGood ? '✓' : '✗'}</span> {type}: {status}
-            {!isGood && ` – ${message}`} <span class="soft">{formatAge(since, now)}</span>
+            {!isGood && ` – ${toVisible(message)}`} <span class="soft">{formatAge(since, now)}</span>
           </li>
         ))}
         {node.isUnschedulable && <li class="chip bad">cordoned: takes no new pods</li>}
@@ -144,13 +146,17 @@ function Conditions({ node, now }: { readonly node: NodeView | null | undefined;
   )
 }
 
-function Refused({ files }: { readonly files: readonly RefusedFile[] }) {
-  if (files.length === 0) return null
+const MOST_REFUSED = 20
+
+/** What somebody asked for and does not get: files that are wrong, and pods that the node does not let in. */
+function Refused({ state }: { readonly state: LiveState }) {
+  const pods = [...(state.pods?.values() ?? [])].filter(({ isRejected }) => isRejected)
+  if (state.refused.length + pods.length === 0) return null
   return (
     <section aria-labelledby="refused-title">
-      <h2 id="refused-title">Refused files</h2>
+      <h2 id="refused-title">Refused</h2>
       <ul class="refused">
-        {files.map(({ file, line, object, reason, hasLastGood }) => (
+        {state.refused.map(({ file, line, object, reason, hasLastGood }) => (
           <li key={`${file} ${line} ${object}`}>
             <code>
               {toVisible(file)}
@@ -161,6 +167,15 @@ function Refused({ files }: { readonly files: readonly RefusedFile[] }) {
             {hasLastGood === true && ' (its last good version goes on)'}
           </li>
         ))}
+        {pods.slice(0, MOST_REFUSED).map((pod) => (
+          <li key={pod.uid}>
+            <Link to={podPath(pod)}>
+              {pod.namespace}/{pod.name}
+            </Link>{' '}
+            {toVisible(pod.note)} ({toVisible(pod.status)})
+          </li>
+        ))}
+        {pods.length > MOST_REFUSED && <li>and {pods.length - MOST_REFUSED} more pods</li>}
       </ul>
     </section>
   )

@@ -1,5 +1,5 @@
 import { memo } from '../memo.ts'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { PodRow, PodUse } from '../../messages/page-message.ts'
 import { formatAge, formatBytes, formatCores, formatMoment, shortenWhy, toVisible } from '../format.ts'
 import { Link } from '../link.tsx'
@@ -36,7 +36,12 @@ export function PodsTable({ pods, uses, sentences, now }: PodsTableProps) {
   const box = useRef<HTMLDivElement>(null)
   const input = useRef<HTMLInputElement>(null)
   const rowHeight = useRowHeight()
-  const rows = selectPods(pods?.values() ?? [], { filter, order }, { uses, sentences })
+  const isByUse = order.column === 'cpu' || order.column === 'memory'
+  const rows = useMemo(
+    () => selectPods(pods?.values() ?? [], { filter, order }, { uses, sentences }),
+    // Not again for each line that is scrolled, nor for samples that change nothing of the order.
+    [pods, filter, order, isByUse && uses, filter !== '' && sentences],
+  )
   const [first, end] = useWindow(box, rows.length, rowHeight)
   useSlash(input)
 
@@ -111,7 +116,7 @@ export function PodsTable({ pods, uses, sentences, now }: PodsTableProps) {
         aria-label={
           selectedRow === undefined
             ? 'Pods: arrow keys select one, Enter opens it'
-            : `Selected: ${selectedRow.namespace}/${selectedRow.name}, ${selectedRow.status}`
+            : `Selected: ${selectedRow.namespace}/${selectedRow.name}, ${toVisible(selectedRow.status)}`
         }
       >
         <table id="pods" aria-rowcount={rows.length + 1}>
@@ -187,7 +192,7 @@ const PodLine = memo(function PodLine({ row, index, uses, why, age, isSelected, 
         </Link>
       </th>
       <td class="col-status">
-        <span class={`dot ${judgePod(row)}`} aria-hidden="true" /> {row.status}
+        <span class={`dot ${judgePod(row)}`} aria-hidden="true" /> {toVisible(row.status)}
       </td>
       <td class="col-ready number">
         {row.ready}/{row.containers}

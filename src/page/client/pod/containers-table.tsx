@@ -72,14 +72,15 @@ function describeState({ running, waiting, terminated }: ContainerState = {}, no
   if (waiting !== undefined)
     return (
       <>
-        <strong>{waiting.reason ?? 'waits'}</strong> <span class="soft">{toVisible(waiting.message ?? '')}</span>
+        <strong>{toVisible(waiting.reason ?? 'waits')}</strong>{' '}
+        <span class="soft">{toVisible(waiting.message ?? '')}</span>
       </>
     )
   if (terminated === undefined) return <span class="soft">–</span>
   const { exitCode, reason, message, finishedAt = '' } = terminated
   return (
     <span title={formatMoment(finishedAt)}>
-      <strong class={exitCode === 0 ? '' : 'bad-text'}>exit {exitCode}</strong> {reason}
+      <strong class={exitCode === 0 ? '' : 'bad-text'}>exit {exitCode}</strong> {toVisible(reason ?? '')}
       {finishedAt !== '' && `, ${formatAge(finishedAt, now)} ago`}
       {message !== undefined && message !== '' && <span class="soft"> {toVisible(message)}</span>}
     </span>

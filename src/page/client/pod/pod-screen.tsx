@@ -62,7 +62,7 @@ export function PodScreen({ state, session, namespace, name, part }: PodScreenPr
           '\u00A0'
         ) : (
           <>
-            <span class={`dot ${judgePod(row)}`} aria-hidden="true" /> <strong>{row.status}</strong>
+            <span class={`dot ${judgePod(row)}`} aria-hidden="true" /> <strong>{toVisible(row.status)}</strong>
             {why !== undefined && why !== '' && ` – ${toVisible(why)}`}
           </>
         )}

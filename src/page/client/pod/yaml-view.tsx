@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { findFilledIn } from '../../messages/find-filled-in.ts'
 import type { FilledIn } from '../../messages/find-filled-in.ts'
+import { toVisible } from '../format.ts'
 
 const MARK = '# default'
 const NOTES: Readonly<Record<FilledIn['by'], string>> = {
@@ -34,7 +35,7 @@ export function YamlView({ value }: { readonly value: Pod }) {
           ? 'Loading…'
           : text.split('\n').map((line, index) => (
               <span key={index} class={line.endsWith(MARK) ? 'filled' : undefined}>
-                {line}
+                {toVisible(line)}
                 {'\n'}
               </span>
             ))}

@@ -70,7 +70,7 @@ export function TerminalView({ pod }: { readonly pod: Pod }) {
           if (parts.current !== own) return
           screen.note(toVisible(reason))
           setPhase('ended')
-          setNote(reason)
+          setNote(toVisible(reason))
         })
       },
     })
