@@ -73,6 +73,15 @@ describe('computeStatefulPlan()', () => {
   }
 })
 
+test('a broken update holds up the one that repairs it, until its pod is deleted by hand', () => {
+  const plan = (present: string) =>
+    computeStatefulPlan({ set: set(), pods: pods(present), current: 'old', update: 'repaired', now }).map((action) =>
+      action.kind === 'create' ? `+${action.ordinal} ${action.revision}` : `-${action.pod.metadata.name.slice(3)}`,
+    )
+  assert.deepEqual(plan('0o 1o 2-'), [])
+  assert.deepEqual(plan('0o 1o'), ['+2 update'])
+})
+
 describe('computeStatefulStatus()', () => {
   const status = (present: string, spec = {}) =>
     computeStatefulStatus({ set: set(spec), pods: pods(present), current: 'old', update: 'new', now })

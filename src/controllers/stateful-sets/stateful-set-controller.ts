@@ -198,6 +198,9 @@ async function fixClaims(
     const isWaiting = pod.status?.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined
     if (isWaiting) await ensureClaims(sets, set, ordinal, signal)
     const isSurplus = !isInRange(set, ordinal)
+    // One that was too many when it began to end takes its claims along, also when the set grows again; upstream lets parallel sets keep them.
+    const isEnding = pod.metadata.deletionTimestamp !== undefined && set.spec.podManagementPolicy !== 'Parallel'
+    if (isEnding && !isSurplus) continue
     let isChanged = false
     for (const { metadata } of toClaims(set, ordinal)) {
       const claim = sets.claims.known.get(set.metadata.namespace, metadata.name)

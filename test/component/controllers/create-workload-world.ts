@@ -127,6 +127,11 @@ export async function createWorkloadWorld(
         await sleep(10)
       }
     },
+    /** Kills the controllers; restart() starts them again. */
+    async pause() {
+      stop.abort(new Error('pause'))
+      await running
+    },
     /** Kills the controllers and starts them again. */
     async restart() {
       stop.abort(new Error('restart'))

@@ -232,6 +232,63 @@ describe('deployments', () => {
     )
   })
 
+  test('have a set that makes and takes no pods any more once it is being deleted', async (t) => {
+    const world = await createWorkloadWorld(t)
+    await world.create('deployments', deployment())
+    await complete(world)
+    const [set] = await world.list('replicasets')
+    const { name } = set.metadata
+    await world.patch('replicasets', name, { metadata: { finalizers: ['example.com/hold'] } })
+    await world.remove('deployments', 'web', { propagationPolicy: 'Orphan' })
+    world.endsPods = false
+    const [pod] = await world.list('pods')
+    await world.patch('pods', pod.metadata.name, { metadata: { finalizers: ['example.com/hold'] } })
+    await world.remove('replicasets', name, { propagationPolicy: 'Foreground' })
+    await world.until(
+      'all pods to end',
+      () => world.list('pods'),
+      (pods) => pods.every(({ metadata }) => metadata.deletionTimestamp !== undefined),
+    )
+    const { ownerReferences: _, ...metadata } = pod.metadata
+    await world.create('pods', {
+      metadata: { name: 'orphan', labels: metadata.labels },
+      spec: deployment().spec.template.spec,
+    })
+    await world.restart()
+    await world.until(
+      'the set to be looked at',
+      () => world.get('replicasets', name),
+      ({ status }) => status.replicas === 0,
+    )
+    const all = await world.list('pods')
+    const alive = all.filter((each) => each.metadata.deletionTimestamp === undefined)
+    assert.deepEqual(
+      alive.map((each) => [each.metadata.name, each.metadata.ownerReferences]),
+      [['orphan', undefined]],
+    )
+  })
+
+  test('do not roll out the same template twice, as after two restarts by kubectl within one second', async (t) => {
+    const world = await createWorkloadWorld(t)
+    await world.create('deployments', deployment())
+    await complete(world)
+    const annotations = { 'kubectl.kubernetes.io/restartedAt': '2026-01-01T00:00:00Z' }
+    const restart = () => world.patch('deployments', 'web', { spec: { template: { metadata: { annotations } } } })
+    const first = await restart()
+    const second = await restart()
+    assert.equal(second.metadata.generation, first.metadata.generation)
+    await complete(world)
+    assert.equal((await world.list('replicasets')).length, 2)
+  })
+
+  test('without room for a rollout are refused', async (t) => {
+    const world = await createWorkloadWorld(t)
+    for (const none of [0, '0%']) {
+      const strategy = { rollingUpdate: { maxSurge: none, maxUnavailable: none } }
+      await assert.rejects(world.create('deployments', deployment({ strategy })), /may not be 0 when `maxSurge` is 0/)
+    }
+  })
+
   test('of which pods cannot be created say so, and go on when they can', async (t) => {
     const world = await createWorkloadWorld(t)
     const spec = deployment().spec

@@ -246,6 +246,28 @@ describe('jobs', () => {
     assert.deepEqual(await world.list('jobs'), [])
   })
 
+  test('keep a pod that ended and was deleted while no controller ran, and let it go when it is counted', async (t) => {
+    const world = await createWorkloadWorld(t)
+    await world.create('jobs', job())
+    const [pod] = await world.until(
+      'a pod',
+      () => world.list('pods'),
+      (pods) => pods.length === 1 && pods[0].status.phase === 'Running',
+    )
+    await world.pause()
+    world.kubelet = () => undefined
+    await world.patch('pods', `${pod.metadata.name}/status`, { status: ended('Succeeded') })
+    await world.remove('pods', pod.metadata.name, { gracePeriodSeconds: 0 })
+    assert.ok((await world.get('pods', pod.metadata.name)).metadata.deletionTimestamp)
+    await world.restart()
+    assert.equal((await finished(world)).status.succeeded, 1)
+    await world.until(
+      'the pod to go',
+      () => world.list('pods'),
+      (pods) => pods.length === 0,
+    )
+  })
+
   test('count exactly, whenever the controllers are killed', async (t) => {
     const world = await createWorkloadWorld(t)
     world.kubelet = () => ended('Succeeded')

@@ -142,6 +142,53 @@ describe('stateful sets', () => {
     )
   })
 
+  test('have a new claim when they grow again before the pod that takes the old one along is gone', async (t) => {
+    const world = await createWorkloadWorld(t)
+    const persistentVolumeClaimRetentionPolicy = { whenScaled: 'Delete' }
+    await world.create('statefulsets', statefulSet({ ...claims, replicas: 2, persistentVolumeClaimRetentionPolicy }))
+    await settled(world, 2)
+    const uidOf = async (plural: string, name: string) => (await world.get(plural, name))?.metadata.uid as string
+    const [pod, claim] = [await uidOf('pods', 'db-1'), await uidOf('persistentvolumeclaims', 'data-db-1')]
+    world.endsPods = false
+    await world.patch('statefulsets', 'db/scale', { spec: { replicas: 1 } })
+    await world.until(
+      'db-1 to end',
+      () => world.get('pods', 'db-1'),
+      (each) => each.metadata.deletionTimestamp !== undefined,
+    )
+    const { ownerReferences } = (await world.get('persistentvolumeclaims', 'data-db-1')).metadata
+    assert.deepEqual(ownerReferences[0].uid, pod)
+    await world.patch('statefulsets', 'db/scale', { spec: { replicas: 2 } })
+    await world.until(
+      'the set to know it',
+      () => world.get('statefulsets', 'db'),
+      ({ metadata, status }) => status.observedGeneration === metadata.generation,
+    )
+    world.endsPods = true
+    await world.remove('pods', 'db-1', { gracePeriodSeconds: 0 })
+    await settled(world, 2)
+    assert.notEqual(await uidOf('pods', 'db-1'), pod)
+    assert.notEqual(await uidOf('persistentvolumeclaims', 'data-db-1'), claim)
+  })
+
+  test('leave claims behind when pods are to be left, whatever the policy says', async (t) => {
+    const world = await createWorkloadWorld(t)
+    const persistentVolumeClaimRetentionPolicy = { whenDeleted: 'Delete' }
+    await world.create('statefulsets', statefulSet({ ...claims, replicas: 1, persistentVolumeClaimRetentionPolicy }))
+    await settled(world, 1)
+    await world.remove('statefulsets', 'db', { propagationPolicy: 'Orphan' })
+    await world.until(
+      'the set to go',
+      () => world.get('statefulsets', 'db'),
+      (each) => each === undefined,
+    )
+    for (const [plural, name] of [
+      ['pods', 'db-0'],
+      ['persistentvolumeclaims', 'data-db-0'],
+    ] as const)
+      assert.deepEqual((await world.get(plural, name)).metadata.ownerReferences ?? [], [])
+  })
+
   test('say that they changed what becomes of claims', async (t) => {
     const world = await createWorkloadWorld(t)
     await world.create('statefulsets', statefulSet({ ...claims, replicas: 1 }))
