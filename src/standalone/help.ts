@@ -35,6 +35,7 @@ const UP_OPTIONS = `${STATE}
   --api-port N            the Kubernetes API (6443)
   --port N                the agent's own API (10250)
   --healthz-port N        its health, on loopback (10248)
+  --ip-families LIST      the families of pods and services: IPv4 (default), or IPv4,IPv6
   --page-port N           the page to look at, on loopback (6080); 0: none
   --ingress-http-port N   serve Ingresses on this port of all addresses of the machine, as 80; without it and
   --ingress-https-port N  this one, as 443, none are served, and none are taken`

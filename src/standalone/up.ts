@@ -17,6 +17,7 @@ import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './arguments/up-options.ts'
 import type { UpOptions } from './arguments/up-options.ts'
 import {
   checkAddresses,
+  checkIpv6,
   checkIngressPorts,
   checkPorts,
   checkPrograms,
@@ -29,6 +30,7 @@ import {
 } from './node/check-machine.ts'
 import {
   configureContainerd,
+  configureNetwork,
   findContainerd,
   isConfigured,
   startContainerd,
@@ -38,14 +40,20 @@ import { EXAMPLE_POD, examplePod } from './images/example-pod.ts'
 import { importNodeImages } from './images/import-images.ts'
 import { stopProcess } from './node/known-process.ts'
 import type { StandaloneDeps, UpDeps } from './node/node-deps.ts'
-import { computeNodeLayout } from './node/node-layout.ts'
+import { computeNodeLayout, computeRanges } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { OWN_NAME } from './node/own-name.ts'
 import { findIngressRefusal, formatIngressPorts, hasIngress } from './node/network/ingress-refusal.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
-import { checkServicePrograms, prepareServiceNetwork, removeUnkeptRules } from './node/network/service-network.ts'
+import {
+  checkServicePrograms,
+  findRulesProgram,
+  prepareServiceNetwork,
+  removeUnkeptRules,
+} from './node/network/service-network.ts'
+import { POD_NETWORK } from './node/runtime/cni.ts'
 import { startStandaloneApi } from './node/api/start-standalone-api.ts'
 import { startNodePage } from './node/page/start-node-page.ts'
 import { runSupervision } from './node/supervision.ts'
@@ -76,27 +84,38 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const { nodeName } = record
   let isUp = false
   if (options.runtime === undefined) {
-    const isStarted = await startRuntime(deps, { layout, ociRuntime: options.ociRuntime }, signal)
+    const isStarted = await startRuntime(
+      deps,
+      { layout, ociRuntime: options.ociRuntime, isDualStack: options.isDualStack },
+      signal,
+    )
     // Of a start that failed nothing goes on.
     cleanup.defer(async () => {
       if (isStarted && !isUp) await stopContainerd(deps.clock, layout.containerd, new AbortController().signal)
     })
   } else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
-  const { without, addresses } = options
-  const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(deps, layout, signal)
+  const { without, addresses, isDualStack } = options
+  const ranges = computeRanges(layout, isDualStack)
+  const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(
+    deps,
+    { ...layout, isDualStack },
+    signal,
+  )
   const policyRefusal = await findPolicyRefusal(options, deps.programPath)
-  const kept = { services: !without.includes('services'), policies: policyRefusal === undefined }
+  const rulesProgram = without.includes('services') ? undefined : await findRulesProgram(deps.programPath)
+  if (rulesProgram === 'iptables') deps.say('nft is not installed: the rules of Services are written with iptables')
+  const kept = { services: rulesProgram, policies: policyRefusal === undefined }
   await removeUnkeptRules(deps.clock, layout, kept, signal)
   const refusals = { policies: policyRefusal, ingress: findIngressRefusal(options) }
-  await startStandaloneApi(deps, { layout, record, without, hasServiceAddress, refusals }, group)
+  await startStandaloneApi(deps, { layout, record, without, ...ranges, hasServiceAddress, refusals }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
   group.run('memory', (s) => runMemoryTrim({ ...deps.memory, clock: deps.clock }, s))
   if (!without.includes('scheduler'))
     group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
-  const { services, subnet: podRange, bridge } = layout
+  const { services, bridge } = layout
   const ingress = refusals.ingress === undefined ? { ports: options.ingressPorts } : { refusal: refusals.ingress }
-  const network = { services, podRange, seesBridge, bridge, policyRefusal, ingress }
+  const network = { services, ...ranges, seesBridge, bridge, rulesProgram, policyRefusal, ingress }
   const controllers = {
     kubeconfig: layout.adminKubeconfig,
     nodeName,
@@ -183,6 +202,7 @@ async function prepareNode(
   const stale = { ...knownAgent({ layout, nodeName }), graceMs: AGENT_GRACE_MS }
   if (await stopProcess(deps.clock, stale, signal)) deps.say('stopped an agent that a killed "deckhand up" had left')
   await checkAddresses(options.addresses)
+  if (options.isDualStack) checkIpv6()
   await checkPorts(options.ports, options.addresses)
   await checkIngressPorts(options.ingressPorts)
   await checkServicePrograms(deps.programPath, options.without)
@@ -241,13 +261,24 @@ async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<voi
 /** True when it was not running before. */
 async function startRuntime(
   deps: UpDeps,
-  { layout, ociRuntime: asked }: { readonly layout: NodeLayout; readonly ociRuntime: string | undefined },
+  {
+    layout,
+    ociRuntime: asked,
+    isDualStack,
+  }: { readonly layout: NodeLayout; readonly ociRuntime: string | undefined; readonly isDualStack: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
   const containerd = { paths: layout.containerd, enter: [] }
   const running = await findContainerd(layout.containerd)
+  const { bridge, subnet } = layout
+  const network = {
+    name: POD_NETWORK,
+    bridge,
+    subnet,
+    subnet6: isDualStack ? layout.subnet6 : undefined,
+    masquerade: true,
+  }
   if (running === undefined) {
-    const network = { name: 'deckhand', bridge: layout.bridge, subnet: layout.subnet, masquerade: true }
     const ociRuntime = asked ?? (await findOciRuntime(deps.programPath))
     await configureContainerd(deps.clock, containerd, { network, ociRuntime }, signal).catch(async (error: unknown) => {
       const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
@@ -258,6 +289,8 @@ async function startRuntime(
     deps.say(`containerd started (pid ${pid})`)
   } else {
     deps.say(`containerd found running (pid ${running})`)
+    if (await configureNetwork(layout.containerd, network).catch(() => false))
+      deps.say('the network of pods has changed: those that run keep theirs until they are made again')
   }
   const imported = await importNodeImages(deps.clock, containerd, signal)
   if (imported.length > 0) deps.say(`images made: ${imported.join(', ')}`)

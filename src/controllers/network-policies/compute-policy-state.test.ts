@@ -74,6 +74,24 @@ describe('which pods a policy is for', () => {
   ]
   for (const [name, actual, expected] of rows) test(name, () => assert.deepEqual(actual, expected))
 
+  test('one whose address the API does not know yet has it already; what the API knows counts first', () => {
+    const starting = pod('shop/new', '', { app: 'web' }, { status: { phase: 'Pending' } })
+    const mirror = { ...pod('other/static', '', {}, { status: {} }), metadata: meta('other', 'static') }
+    const fixed = { ...mirror, metadata: { ...mirror.metadata, annotations: { 'kubernetes.io/config.hash': 'h' } } }
+    const attached = new Map([
+      ['shop/new', ['10.1.0.9', '10.1.0.3']],
+      ['h', ['10.1.0.8']],
+    ])
+    const found = computePolicyPods([...pods, starting, fixed], namespaces, attached)
+    assert.deepEqual(
+      found.slice(pods.length).map(({ namespace, addresses }) => [namespace, addresses.map(({ text }) => text)]),
+      [
+        ['shop', ['10.1.0.9']],
+        ['other', ['10.1.0.8']],
+      ],
+    )
+  })
+
   test('of two pods with one address the later one has it', () => {
     const created = (name: string, time: string, labels = {}) =>
       pod(`shop/${name}`, '10.1.0.9', labels, {

@@ -1,3 +1,5 @@
+import { BackOff } from '../../base/async/back-off.ts'
+import { TaskGroup } from '../../base/async/task-group.ts'
 import { sameValue } from '../../base/document/same-value.ts'
 import type { NetworkPolicy } from '../../model/generated/api-groups.ts'
 import type { Namespace, Pod } from '../../model/generated/core-v1.ts'
@@ -6,11 +8,13 @@ import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import type { Live } from '../engine/live-object.ts'
 import { createObjectEvents } from '../engine/object-events.ts'
+import { RULES_RETRY } from '../engine/run-rules.ts'
 import { NftTable } from '../nft/nft-table.ts'
 import type { NftRules } from '../nft/nft-table.ts'
 import { computePolicyState } from './compute-policy-state.ts'
 import type { PolicyNetwork } from './compute-policy-state.ts'
 import { computePolicyPods } from './policy-pod.ts'
+import type { AttachedAddresses } from './policy-pod.ts'
 
 export interface PolicyOptions {
   readonly table: string
@@ -18,6 +22,11 @@ export interface PolicyOptions {
   readonly rules: NftRules
   /** Has packets between two pods of the bridge pass through the rules; returns whether that had to be set again. */
   readonly ensureBridgeIsSeen: () => boolean
+  /** Addresses of pods before the API knows them: so the first packet of a pod is judged like all others. */
+  readonly attached?: {
+    readonly addresses: AttachedAddresses
+    follow(onChange: () => void, signal: AbortSignal): Promise<void>
+  }
 }
 
 interface PolicyDeps extends Pick<ControllerDeps, 'clock' | 'log'> {
@@ -44,6 +53,7 @@ export function createPolicyController(deps: PolicyDeps, options: PolicyOptions)
     watchedChain: 'forward',
     sign: { chain: 'forward', text: 'goto egress' },
   })
+  let startFollowing = () => {}
   const isUsed = () => policies.known.all().length > 0
   policies.known.onChange(() => table.wake())
   pods.known.onChange((after, before) => {
@@ -55,14 +65,34 @@ export function createPolicyController(deps: PolicyDeps, options: PolicyOptions)
   const sync = async (signal: AbortSignal) => {
     if (!isUsed()) return await table.clear(signal)
     if (options.ensureBridgeIsSeen()) log.warn('packets between pods were not seen by the rules, they are again')
-    const all = computePolicyPods(pods.known.all(), namespaces.known.all())
+    startFollowing()
+    const all = computePolicyPods(pods.known.all(), namespaces.known.all(), options.attached?.addresses)
     await table.write(computePolicyState(policies.known.all(), all, options.network), signal)
+  }
+  const follow = async (signal: AbortSignal) => {
+    const backOff = new BackOff(RULES_RETRY)
+    for (;;) {
+      try {
+        await options.attached?.follow(() => isUsed() && table.wake(), signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        const pauseMs = backOff.next()
+        log.warn('cannot follow the addresses of new pods, will try again', { error, pauseMs })
+        await clock.sleep(pauseMs, signal)
+      }
+    }
   }
   return {
     name: 'network-policies',
     async run(signal) {
       // Half of what there is would let through what is forbidden.
       for (const objects of [policies, pods, namespaces]) await objects.untilSynced(signal)
+      await using group = new TaskGroup(signal)
+      // Without a policy nothing needs to know them.
+      startFollowing = () => {
+        startFollowing = () => {}
+        if (options.attached !== undefined) group.run('addresses', (s) => follow(s))
+      }
       await table.run(sync, signal, () => (isUsed() ? CHECK_MS : undefined))
     },
   }

@@ -16,6 +16,12 @@ export interface PolicyPod {
   readonly ports: readonly { readonly name: string; readonly protocol: string; readonly port: number }[]
 }
 
+/** Addresses that pods have got, by their uid, whether the API knows them or not. */
+export type AttachedAddresses = ReadonlyMap<string, readonly string[]>
+
+// The uid that the agent knows a static pod by.
+const STATIC_UID = 'kubernetes.io/config.hash'
+
 /**
  * The pods that policies are about. Those on the host's network are the node itself, and those that are terminal have no network; one that is
  * ending still has. Of two with one address the later one counts: the other one has lost it.
@@ -23,6 +29,7 @@ export interface PolicyPod {
 export function computePolicyPods(
   pods: readonly Live<Pod>[],
   namespaces: readonly Live<Namespace>[],
+  attached: AttachedAddresses = new Map(),
 ): readonly PolicyPod[] {
   const labelsOf = new Map(namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}]))
   const owners = new Map<string, Live<Pod>>()
@@ -36,8 +43,13 @@ export function computePolicyPods(
       if (other === undefined || isLater(pod, other)) owners.set(address, pod)
     }
   }
+  // What the API knows counts before what it does not know yet.
+  for (const pod of alive) {
+    for (const address of attachedTo(pod, attached)) if (!owners.has(address)) owners.set(address, pod)
+  }
   return alive.flatMap((pod): readonly PolicyPod[] => {
-    const addresses = addressesOf(pod).flatMap((text) => {
+    const all = new Set([...addressesOf(pod), ...attachedTo(pod, attached)])
+    const addresses = [...all].flatMap((text) => {
       const family = parseIp(text)?.family
       return family === undefined || owners.get(text) !== pod ? [] : [{ family, text }]
     })
@@ -51,6 +63,10 @@ export function computePolicyPods(
 function addressesOf({ status }: Live<Pod>): readonly string[] {
   const all = (status?.podIPs ?? []).map(({ ip }) => ip)
   return all.length > 0 || !status?.podIP ? all : [status.podIP]
+}
+
+function attachedTo({ metadata }: Live<Pod>, attached: AttachedAddresses): readonly string[] {
+  return attached.get(metadata.annotations?.[STATIC_UID] ?? metadata.uid) ?? []
 }
 
 function isLater(pod: Live<Pod>, than: Live<Pod>): boolean {

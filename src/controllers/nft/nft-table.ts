@@ -3,6 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { RULES_RETRY, runRules } from '../engine/run-rules.ts'
 import { computeNftAdoption, computeNftReplacement, computeNftUpdate } from './compute-nft-update.ts'
 import type { KnownNames } from './compute-nft-update.ts'
 import type { NftState } from './nft-state.ts'
@@ -33,7 +34,6 @@ export interface NftTableOptions {
 
 // Older kernels count references of what was removed a moment longer.
 const UNUSED_MS = 2000
-const RETRY = { firstMs: 100, longestMs: 30_000 }
 
 /**
  * Keeps one table of nftables as it should be: takes over what an earlier process left, writes only what is different, and writes all of it
@@ -65,7 +65,6 @@ export class NftTable {
     signal: AbortSignal,
     pauseOf: () => number | undefined = () => undefined,
   ): Promise<never> {
-    const { clock, log, subject, gatherMs } = this.#options
     this.#written = undefined
     this.#isAbsent = false
     await using group = new TaskGroup(signal)
@@ -73,22 +72,12 @@ export class NftTable {
       this.#startWatch = () => {}
       group.run('watch for flushes', (s) => this.#watch(s))
     }
-    const backOff = new BackOff(RETRY)
-    for (;;) {
-      let pauseMs: number | undefined
-      try {
-        if (this.#isFlushed) await this.#checkFlush(signal)
-        await sync(signal)
-        backOff.reset()
-        pauseMs = this.#unused.length > 0 ? UNUSED_MS : pauseOf()
-      } catch (error) {
-        signal.throwIfAborted()
-        pauseMs = backOff.next()
-        log.warn(`cannot write the rules of ${subject}, will try again`, { error, pauseMs })
-      }
-      await this.#wakeup.wait({ clock, ms: pauseMs }, signal)
-      await clock.sleep(gatherMs, signal)
+    const turn = async (s: AbortSignal) => {
+      if (this.#isFlushed) await this.#checkFlush(s)
+      await sync(s)
+      return this.#unused.length > 0 ? UNUSED_MS : pauseOf()
     }
+    return await runRules({ ...this.#options, wakeup: this.#wakeup }, turn, signal)
   }
 
   async write(after: NftState, signal: AbortSignal): Promise<void> {
@@ -158,7 +147,7 @@ export class NftTable {
   /** Our own changes never touch the base chains once they are there; a flush removes their rules. */
   async #watch(signal: AbortSignal): Promise<void> {
     const { table, rules, watchedChain, subject, clock, log } = this.#options
-    const backOff = new BackOff(RETRY)
+    const backOff = new BackOff(RULES_RETRY)
     const line = `delete rule inet ${table} ${watchedChain} `
     for (;;) {
       try {

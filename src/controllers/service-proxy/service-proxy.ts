@@ -1,15 +1,14 @@
 import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
-import { NftTable } from '../nft/nft-table.ts'
-import type { NftRules } from '../nft/nft-table.ts'
 import { computeHealthChecks } from './compute-health-checks.ts'
-import { computeNftState } from './compute-nft-state.ts'
 import type { ProxyNetwork } from './compute-nft-state.ts'
 import { computeProxiedPorts } from './compute-proxied-ports.ts'
 import { computeStaleFlows } from './compute-stale-flows.ts'
 import type { UdpFlow } from './compute-stale-flows.ts'
 import { HealthCheckServers } from './health-check-servers.ts'
 import type { ProxiedPort } from './proxied-port.ts'
+import { createServiceRules } from './service-rules.ts'
+import type { RulesPlace } from './service-rules.ts'
 
 /** The kernel's memory of conversations. */
 interface ProxyFlows {
@@ -18,10 +17,9 @@ interface ProxyFlows {
 }
 
 export interface ServiceProxyOptions {
-  readonly table: string
   readonly nodeName: string
   readonly network: ProxyNetwork
-  readonly rules: NftRules
+  readonly place: RulesPlace
   readonly flows: ProxyFlows
 }
 
@@ -32,9 +30,6 @@ interface ProxyDeps extends Pick<ControllerDeps, 'clock' | 'log'> {
   readonly slices: Followed<'slices'>
 }
 
-// Changes that come together are written together.
-const GATHER_MS = 30
-
 /** Keeps the rules that send connections for services to their pods. They stay when the process ends: connections go on without it. */
 export function createServiceProxy(deps: ProxyDeps, options: ServiceProxyOptions): Controller {
   const proxy = new ServiceProxy(deps, options)
@@ -44,23 +39,14 @@ export function createServiceProxy(deps: ProxyDeps, options: ServiceProxyOptions
 class ServiceProxy {
   readonly #deps: ProxyDeps
   readonly #options: ServiceProxyOptions
-  readonly #table: NftTable
+  readonly #rules: ReturnType<typeof createServiceRules>
   #udp = ''
 
   constructor(deps: ProxyDeps, options: ServiceProxyOptions) {
     this.#deps = deps
     this.#options = options
-    this.#table = new NftTable({
-      table: options.table,
-      subject: 'services',
-      rules: options.rules,
-      clock: deps.clock,
-      log: deps.log,
-      gatherMs: GATHER_MS,
-      watchedChain: 'nat-pre',
-      sign: { chain: 'services', text: '@svc4' },
-    })
-    for (const { known } of [deps.services, deps.slices]) known.onChange(() => this.#table.wake())
+    this.#rules = createServiceRules(options.place, options.network, deps)
+    for (const { known } of [deps.services, deps.slices]) known.onChange(() => this.#rules.wake())
   }
 
   async run(signal: AbortSignal): Promise<never> {
@@ -69,7 +55,7 @@ class ServiceProxy {
     for (const objects of [services, slices]) await objects.untilSynced(signal)
     const healthChecks = new HealthCheckServers(this.#deps.log)
     try {
-      return await this.#table.run((s) => this.#sync(healthChecks, s), signal)
+      return await this.#rules.run((s) => this.#sync(healthChecks, s), signal)
     } finally {
       healthChecks.close()
     }
@@ -77,11 +63,11 @@ class ServiceProxy {
 
   async #sync(healthChecks: HealthCheckServers, signal: AbortSignal): Promise<void> {
     const { services, slices } = this.#deps
-    const { nodeName, network } = this.#options
+    const { nodeName } = this.#options
     const input = { services: services.known.all(), slices: slices.known.all(), nodeName }
     healthChecks.serve(computeHealthChecks(input))
     const ports = computeProxiedPorts(input)
-    await this.#table.write(computeNftState(ports, network), signal)
+    await this.#rules.write(ports, signal)
     await this.#forgetFlows(ports, signal)
   }
 

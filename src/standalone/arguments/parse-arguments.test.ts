@@ -14,6 +14,7 @@ const up: UpOptions = {
   cgroupRoot: undefined,
   ports: { kubernetes: 6443, agent: 10250, healthz: 10248 },
   addresses: [],
+  isDualStack: false,
   pagePort: 6080,
   ingressPorts: { http: undefined, https: undefined },
   without: [],
@@ -99,6 +100,8 @@ describe('parseArguments()', () => {
     ],
     ['up --runtime unix:///run/c.sock', { kind: 'up', options: { ...up, runtime: 'unix:///run/c.sock' } }],
     ['up --kubelet bin/kubelet', { kind: 'up', options: { ...up, kubelet: '/home/me/bin/kubelet' } }],
+    ['up --ip-families IPv4', { kind: 'up', options: up }],
+    ['up --ip-families IPv4,IPv6', { kind: 'up', options: { ...up, isDualStack: true } }],
     ['up --without deployments', { kind: 'up', options: { ...up, without: ['deployments'] } }],
     ['up --address 192.0.2.1', { kind: 'up', options: { ...up, addresses: ['192.0.2.1'] } }],
     ['up --address fd00:0::1,192.0.2.1', { kind: 'up', options: { ...up, addresses: ['fd00::1', '192.0.2.1'] } }],
@@ -169,6 +172,7 @@ describe('parseArguments()', () => {
     ['up now', /^Cannot read the arguments: /],
     ['up --purge', /^Cannot read the arguments: .*--purge/],
     ['status --runtime x', /^Cannot read the arguments: /],
+    ['up --ip-families IPv6', /^Cannot use --ip-families "IPv6": expected IPv4 or IPv4,IPv6/],
     ['up --without deployments,cats', /^Cannot use --without "cats": expected deployments/],
     ['up --address here', /^Cannot use --address "here": expected an IP address of this machine/],
     ['up --address=', /^Cannot use --address "": expected an IP address of this machine/],
@@ -230,7 +234,7 @@ describe('parseArguments()', () => {
 
   test('passes on every option of "up" to one that runs detached or at boot', () => {
     const options =
-      '--state s --manifests m --apply a --oci-runtime crun --kubelet k --cgroup-root /c --api-port 1 --port 2 --healthz-port 3 --page-port 4 --ingress-http-port 5 --ingress-https-port 6 --address 192.0.2.1 --without jobs,budgets'
+      '--state s --manifests m --apply a --oci-runtime crun --kubelet k --cgroup-root /c --api-port 1 --port 2 --healthz-port 3 --page-port 4 --ingress-http-port 5 --ingress-https-port 6 --address 192.0.2.1 --ip-families IPv4,IPv6 --without jobs,budgets'
     const runtime = '--runtime unix:///r.sock'
     for (const line of [options, runtime]) {
       const detached = parseArguments(['up', '-d', ...line.split(' ')], '/home/me')

@@ -7,6 +7,9 @@ import { DEFAULT_STATE, parse, parsePort, text, wrong } from './parse-options.ts
 import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
 
+const SINGLE_STACK = 'IPv4'
+const DUAL_STACK = 'IPv4,IPv6'
+
 type UpCommand =
   | { readonly kind: 'up'; readonly options: UpOptions }
   | { readonly kind: 'detach'; readonly options: DetachOptions }
@@ -50,6 +53,7 @@ function toUpArguments(options: UpOptions, args: readonly string[]): readonly st
     port: options.ports.agent,
     'healthz-port': options.ports.healthz,
     address: options.addresses.join(','),
+    'ip-families': options.isDualStack ? DUAL_STACK : SINGLE_STACK,
     'page-port': options.pagePort ?? 0,
     'ingress-http-port': options.ingressPorts.http,
     'ingress-https-port': options.ingressPorts.https,
@@ -73,6 +77,7 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
     port: text,
     'healthz-port': text,
     address: text,
+    'ip-families': text,
     'page-port': text,
     'ingress-http-port': text,
     'ingress-https-port': text,
@@ -93,10 +98,16 @@ function parseUp(args: readonly string[], folder: string): UpOptions {
       healthz: parsePort('healthz-port', values['healthz-port'] ?? '10248'),
     },
     addresses: parseAddresses(values.address),
+    isDualStack: parseFamilies(values['ip-families'] ?? SINGLE_STACK),
     pagePort: values['page-port'] === '0' ? undefined : parsePort('page-port', values['page-port'] ?? '6080'),
     ingressPorts: parseIngressPorts(values['ingress-http-port'], values['ingress-https-port'], values.without),
     without: parseParts(values.without),
   }
+}
+
+function parseFamilies(value: string): boolean {
+  if (value === SINGLE_STACK || value === DUAL_STACK) return value === DUAL_STACK
+  throw wrong(`Cannot use --ip-families "${value}": expected ${SINGLE_STACK} or ${DUAL_STACK}`)
 }
 
 function parseTime(value: string): number {

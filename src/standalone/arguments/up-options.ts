@@ -25,6 +25,8 @@ export interface UpOptions {
   readonly ports: NodePorts
   /** Where API and agent are served for other machines: none, one address, or one of each family. */
   readonly addresses: readonly string[]
+  /** Whether pods and services have addresses of IPv6 too. */
+  readonly isDualStack: boolean
   /** Of the page to look at; undefined: none is served. */
   readonly pagePort: number | undefined
   /** Of the ingress; none of a kind where it is undefined. */

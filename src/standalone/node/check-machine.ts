@@ -1,6 +1,7 @@
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { createServer } from 'node:net'
 import { isProgram } from '../../system/files/is-program.ts'
+import { readKernelSetting } from '../../system/machine/kernel-settings.ts'
 import { readNodeAddress } from '../../system/machine/read-node-address.ts'
 import type { IngressPorts } from '../../controllers/ingress/ingress-proxy.ts'
 import type { NodePorts } from '../arguments/up-options.ts'
@@ -62,6 +63,12 @@ export async function checkAddresses(addresses: readonly string[]): Promise<void
   if (addresses.length === 0) return
   const { fault } = await readNodeAddress({ nodeName: '', nodeIps: addresses })
   if (fault !== undefined) throw new NodeError(fault, exitCodes.unfitMachine)
+}
+
+/** Fails when the kernel has no IPv6, which was asked for. */
+export function checkIpv6(): void {
+  if (readKernelSetting('net.ipv6.conf.all.disable_ipv6') !== undefined) return
+  throw new NodeError('Cannot use --ip-families IPv4,IPv6: this kernel has no IPv6', exitCodes.unfitMachine)
 }
 
 /** Fails when another process uses a port of the node, on loopback or on an address for other machines. */

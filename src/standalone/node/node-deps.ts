@@ -45,10 +45,14 @@ export interface NodeControllers {
   /** Parts that are switched off. */
   readonly without: readonly string[]
   readonly services: ServiceLayout
-  readonly podRange: string
+  /** Where services have their addresses, and where pods have theirs: a range of each family. */
+  readonly serviceRanges: readonly string[]
+  readonly podRanges: readonly string[]
   readonly seesBridge: boolean
   /** The device that pods are attached to. */
   readonly bridge: string
+  /** What the rules of services are written with. */
+  readonly rulesProgram: 'nft' | 'iptables' | undefined
   /** Why network policies are not enforced, if they are not. */
   readonly policyRefusal: string | undefined
   /** The ports that Ingresses are served on, or why they are not. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createAgentConfig } from './agent/agent-config.ts'
-import { computeNodeLayout } from './node-layout.ts'
+import { computeNodeLayout, computeRanges } from './node-layout.ts'
 
 describe('computeNodeLayout()', () => {
   test('has plain names for the default folder', () => {
@@ -24,6 +24,16 @@ describe('computeNodeLayout()', () => {
     assert.notEqual(a.cgroupRoot, b.cgroupRoot)
     assert.notEqual(a.bridge, b.bridge)
     assert.ok(a.bridge.length <= 15)
+    assert.notEqual(a.subnet6, b.subnet6)
+  })
+
+  test('has ranges of each family that the node has', () => {
+    const layout = computeNodeLayout('/var/lib/deckhand')
+    assert.deepEqual(computeRanges(layout, false), { serviceRanges: ['10.124.0.0/16'], podRanges: ['10.123.0.0/16'] })
+    assert.deepEqual(computeRanges(layout, true), {
+      serviceRanges: ['10.124.0.0/16', 'fd64:6563:6b68:2::/112'],
+      podRanges: ['10.123.0.0/16', 'fd64:6563:6b68:1::/64'],
+    })
   })
 })
 

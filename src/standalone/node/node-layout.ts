@@ -45,6 +45,8 @@ export interface NodeLayout {
   readonly cgroupRoot: string
   readonly bridge: string
   readonly subnet: string
+  /** Of pods on a node with both families. */
+  readonly subnet6: string
   readonly services: ServiceLayout
 }
 
@@ -54,9 +56,13 @@ export interface ServiceLayout {
   readonly device: string
   /** The table of nftables. */
   readonly table: string
+  /** How the names of our chains begin where there is only iptables; those have at most 28 characters. */
+  readonly chainPrefix: string
   /** The one of network policies. */
   readonly policyTable: string
   readonly range: string
+  /** The one of IPv6, on a node with both families. */
+  readonly range6: string
   readonly apiAddress: string
   readonly dnsAddress: string
 }
@@ -70,6 +76,8 @@ const DEFAULT_STATE = '/var/lib/deckhand'
 export function computeNodeLayout(state: string): NodeLayout {
   const hash = createHash('sha256').update(state).digest()
   const suffix = state === DEFAULT_STATE ? '' : `-${hash.toString('hex').slice(0, 6)}`
+  // Of the addresses that everyone may use at home.
+  const prefix6 = `fd64:6563:6b68:${suffix === '' ? '' : hash.toString('hex').slice(0, 3)}`
   return {
     state,
     containerd: containerdPaths(`${state}/containerd`),
@@ -99,16 +107,19 @@ export function computeNodeLayout(state: string): NodeLayout {
     bridge: suffix === '' ? 'deckhand0' : `dh${suffix}`,
     // Away from the ranges that other tools take unasked: 10.42, 10.43, 10.85, 10.88, 10.96, 10.244.
     subnet: suffix === '' ? '10.123.0.0/16' : `10.${128 + ((hash[0] ?? 0) % 64)}.0.0/16`,
-    services: serviceLayout(suffix, suffix === '' ? '10.124' : `10.${192 + ((hash[1] ?? 0) % 32)}`),
+    subnet6: `${prefix6}1::/64`,
+    services: serviceLayout(suffix, suffix === '' ? '10.124' : `10.${192 + ((hash[1] ?? 0) % 32)}`, `${prefix6}2::`),
   }
 }
 
-function serviceLayout(suffix: string, network: string): ServiceLayout {
+function serviceLayout(suffix: string, network: string, network6: string): ServiceLayout {
   return {
     device: suffix === '' ? 'deckhand-svc' : `dhs${suffix}`,
     table: `deckhand${suffix}`,
+    chainPrefix: suffix === '' ? 'DECKHAND' : `DH${suffix}`,
     policyTable: `deckhand-policies${suffix}`,
     range: `${network}.0.0/16`,
+    range6: `${network6}/112`,
     apiAddress: `${network}.0.1`,
     dnsAddress: `${network}.0.10`,
   }
@@ -147,4 +158,12 @@ export function ownPaths(layout: NodeLayout): readonly string[] {
     layout.record,
   ]
   return [...folders, ...files.flatMap((file) => [`${file}.new`, file])]
+}
+
+/** Where services and pods have their addresses: a range of each family. */
+export function computeRanges({ services, subnet, subnet6 }: NodeLayout, isDualStack: boolean) {
+  return {
+    serviceRanges: [services.range, ...(isDualStack ? [services.range6] : [])],
+    podRanges: [subnet, ...(isDualStack ? [subnet6] : [])],
+  }
 }

@@ -65,9 +65,8 @@ class Machine {
         onReady: () => void (this.servesNames = true),
       },
       proxy: {
-        table: 'services',
+        place: { table: 'services', rules },
         network: { serviceRanges: ['10.0.0.0/16'], podRanges: ['10.1.0.0/16'], seesBridge: true },
-        rules,
         flows: { listUdp: async () => [], forget: async () => {} },
       },
       ingress: refusals.ingress === undefined ? served : { refusal: refusals.ingress },

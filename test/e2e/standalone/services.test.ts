@@ -33,6 +33,11 @@ spec:
   selector: {app: web}
   ports: [{name: http, port: 80, targetPort: 8080, nodePort: 30080}]
 `
+const SIX = `apiVersion: v1
+kind: Service
+metadata: {name: six}
+spec: {ipFamilies: [IPv6], selector: {app: web}, ports: [{port: 80, targetPort: 8080}]}
+`
 // Nothing may come to the servers but from pods with a label that the client does not have; the node's probes still do.
 const POLICY = `apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -87,11 +92,35 @@ async function checkIngress(lab: Lab, node: WorkloadNode): Promise<void> {
   assert.match(await node.kubectl('get', 'ingress', 'web'), /^web +deckhand +a\.example,b\.example +\d[\d.]+ +80, 443/m)
 }
 
+/** Pods have an address of each family, and a service of IPv6 is found and reached as any other; policies judge both. */
+async function checkBothFamilies(lab: Lab, node: WorkloadNode): Promise<void> {
+  const pods = await node.kubectl('get', 'pods', '-l', 'app=web', '-o', 'jsonpath={.items[*].status.podIPs[*].ip}')
+  assert.match(pods, /^10\.\S+ fd64:\S+ 10\.\S+ fd64:\S+$/)
+  await node.kubectl('apply', '-f', await node.write('six.yaml', SIX))
+  const address = await node.kubectl('get', 'service', 'six', '-o', 'jsonpath={.spec.clusterIP}')
+  assert.match(address, /^fd64:/)
+  const { stdout, stderr } = await lab.runInside([process.execPath, '-e', FETCH, `http://[${address}]/`])
+  assert.match(stdout, /^web-/, stderr)
+  const asked = ['exec', 'deployment/client', '--', 'wget', '-q', '-T', '2', '-O', '-', 'http://six/']
+  assert.match(await node.kubectl(...asked), /^web-/)
+}
+
+/** While there is a policy, a pod that it allows loses nothing: a packet that is dropped comes again only after the time that wget waits. */
+async function checkFirstPackets(node: WorkloadNode, address: string): Promise<void> {
+  const command = ['wget', '-q', '-T', '1', '-O', '-', `http://${address}/`]
+  for (const name of ['early-1', 'early-2', 'early-3']) {
+    const image = ['--image=deckhand.local/busybox:1', '--image-pull-policy=Never', '--restart=Never']
+    await node.kubectl('run', name, ...image, '--labels=friend=yes', '--', ...command)
+    await node.kubectl('wait', `pod/${name}`, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=25s')
+    assert.match(await node.kubectl('logs', name), /^web-/)
+  }
+}
+
 describe('services of a standalone node', () => {
   test('pods find each other and the API by name; without pods a service refuses; down takes the rules along', async () => {
     await using lab = await startLab()
     const node = new WorkloadNode(lab)
-    await node.up('--ingress-http-port', '8480', '--ingress-https-port', '8443')
+    await node.up('--ingress-http-port', '8480', '--ingress-https-port', '8443', '--ip-families', 'IPv4,IPv6')
     await node.kubectl('apply', '-f', await node.write('services.yaml', OBJECTS))
     for (const name of ['web', 'client']) await node.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=25s')
     const inClient = (...argv: readonly string[]) => node.tryKubectl('exec', 'deployment/client', '--', ...argv)
@@ -155,6 +184,8 @@ describe('services of a standalone node', () => {
       const client = (await node.kubectl('get', 'pods', '-l', 'app=client', '-o', 'name')).trim()
       await node.kubectl('label', client, 'friend=yes')
       await until('allowed', ask, (text) => text.startsWith('web-'))
+      await checkFirstPackets(node, await addressOf('web'))
+      await checkBothFamilies(lab, node)
     }
     await checkIngress(lab, node)
     await node.kubectl('scale', 'deployment/web', '--replicas=0')

@@ -6,12 +6,15 @@ import { createLogger } from '../../../base/telemetry/create-logger.ts'
 import { openAppendedFile } from '../../../system/files/append-file.ts'
 import { listProvisionedFolders, makeProvisionedFolder } from '../../../system/directories/provisioned-folders.ts'
 import { createGuardedFiles } from '../../../system/guarded/create-guarded-files.ts'
+import { CniResults } from '../../../system/network/cni-results.ts'
 import { Conntrack } from '../../../system/network/conntrack.ts'
+import { Iptables } from '../../../system/network/iptables.ts'
 import { Nft } from '../../../system/network/nft.ts'
 import type { NodeControllers } from '../node-deps.ts'
 import { CLUSTER_DOMAIN } from '../node-layout.ts'
 import { openClient } from './open-client.ts'
 import { ensureBridgeIsSeen } from '../network/policy-refusal.ts'
+import { POD_NETWORK } from '../runtime/cni.ts'
 import { readNameServers } from '../network/read-name-servers.ts'
 
 const DNS_PORT = 53
@@ -22,7 +25,18 @@ export async function runNodeControllers(
   controllers: NodeControllers,
   signal: AbortSignal,
 ): Promise<void> {
-  const { kubeconfig, nodeName, without, logFile, services, podRange, seesBridge, bridge, policyRefusal } = controllers
+  const {
+    kubeconfig,
+    nodeName,
+    without,
+    logFile,
+    services,
+    serviceRanges,
+    podRanges,
+    seesBridge,
+    bridge,
+    policyRefusal,
+  } = controllers
   const { volumes, ingress } = controllers
   // Loaded only here: the other commands need not spend the time and memory.
   const { runControllers } = await import('../../../controllers/composition/run-controllers.ts')
@@ -38,12 +52,14 @@ export async function runNodeControllers(
   await using tasks = new TaskGroup(signal)
   const client = await openClient(random, kubeconfig, tasks)
   const proxy = {
-    table: services.table,
-    network: { serviceRanges: [services.range], podRanges: [podRange], seesBridge },
-    rules: new Nft(systemClock),
+    place:
+      controllers.rulesProgram === 'iptables'
+        ? { chainPrefix: services.chainPrefix, iptables: new Iptables(systemClock) }
+        : { table: services.table, rules: new Nft(systemClock) },
+    network: { serviceRanges, podRanges, seesBridge },
     flows: new Conntrack(systemClock),
   }
-  const { dnsAddress, apiAddress, range } = services
+  const { dnsAddress, apiAddress } = services
   const policies =
     policyRefusal === undefined
       ? {
@@ -51,13 +67,14 @@ export async function runNodeControllers(
           network: { bridge, dnsAddresses: [dnsAddress] },
           rules: new Nft(systemClock),
           ensureBridgeIsSeen,
+          attached: new CniResults(POD_NETWORK),
         }
       : { refusal: policyRefusal }
   const dns = {
     address: dnsAddress,
     port: DNS_PORT,
     domain: CLUSTER_DOMAIN,
-    ranges: [range, podRange],
+    ranges: [...serviceRanges, ...podRanges],
     servers: () => readNameServers([dnsAddress, apiAddress]),
   }
   using guarded = createGuardedFiles({ clock: systemClock, log })

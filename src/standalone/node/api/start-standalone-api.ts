@@ -26,12 +26,14 @@ export async function startStandaloneApi(
     layout,
     record,
     without,
+    serviceRanges,
     hasServiceAddress,
     refusals,
   }: {
     readonly layout: NodeLayout
     readonly record: NodeRecord
     readonly without: readonly string[]
+    readonly serviceRanges: readonly string[]
     readonly hasServiceAddress: boolean
     /** Why network policies and Ingresses are not taken, if they are not. */
     readonly refusals: { readonly policies: string | undefined; readonly ingress: string | undefined }
@@ -49,7 +51,7 @@ export async function startStandaloneApi(
     agentKubeconfig: layout.agentKubeconfig,
     logFile: layout.apiLog,
     agentSocket: layout.agentSocket,
-    serviceRange: layout.services.range,
+    serviceRange: serviceRanges.join(','),
     hasServiceAddress,
     switchedOff: new Map([
       ...switchedOff(without),

@@ -1,5 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
+import { formatIptablesInput, hasOwnChains, IptablesBuilder } from '../../../controllers/iptables/iptables-state.ts'
 import { isProgram } from '../../../system/files/is-program.ts'
+import { Iptables } from '../../../system/network/iptables.ts'
 import { Nft } from '../../../system/network/nft.ts'
 import { runProcess } from '../../../system/processes/run-process.ts'
 import type { StandaloneDeps } from '../node-deps.ts'
@@ -18,12 +20,21 @@ export interface ServiceNetwork {
   readonly seesBridge: boolean
 }
 
+/** What the rules of services are written with. */
+export type RulesProgram = 'nft' | 'iptables'
+
 /** Fails where nothing could forward the traffic of services: they would be taken and do nothing. */
 export async function checkServicePrograms(path: string, without: readonly string[]): Promise<void> {
-  if (without.includes('services') || (await isProgram('nft', path))) return
+  if (without.includes('services') || (await findRulesProgram(path)) !== undefined) return
   const message =
-    'Cannot forward traffic of Services: nft is missing; on Debian: apt-get install nftables, or leave them out by --without services'
+    'Cannot forward traffic of Services: nft is missing, and so is iptables; on Debian: apt-get install nftables, or leave them out by --without services'
   throw new NodeError(message, exitCodes.unfitMachine)
+}
+
+/** The better one of those that the machine has. */
+export async function findRulesProgram(path: string): Promise<RulesProgram | undefined> {
+  if (await isProgram('nft', path)) return 'nft'
+  return (await isProgram('iptables-restore', path)) ? 'iptables' : undefined
 }
 
 /**
@@ -32,14 +43,16 @@ export async function checkServicePrograms(path: string, without: readonly strin
  */
 export async function prepareServiceNetwork(
   deps: Pick<StandaloneDeps, 'clock' | 'say'>,
-  { services }: Pick<NodeLayout, 'services'>,
+  { services, isDualStack }: Pick<NodeLayout, 'services'> & { readonly isDualStack: boolean },
   signal: AbortSignal,
 ): Promise<ServiceNetwork> {
-  const { device, apiAddress, dnsAddress } = services
+  const { device, apiAddress, dnsAddress, range6 } = services
   // A bridge without ports: every kernel that runs pods has it.
   await tryRun(deps.clock, ['ip', 'link', 'add', 'name', device, 'type', 'bridge'], signal)
   for (const address of [apiAddress, dnsAddress])
     await tryRun(deps.clock, ['ip', 'address', 'add', `${address}/${PREFIX}`, 'dev', device], signal)
+  const first6 = range6.replace('::/', '::1/')
+  if (isDualStack) await tryRun(deps.clock, ['ip', 'address', 'add', first6, 'dev', device, 'nodad'], signal)
   const problem = await tryRun(deps.clock, ['ip', 'link', 'set', 'dev', device, 'up'], signal)
   if (problem !== undefined)
     deps.say(`warning: pods cannot reach the API and DNS: the device ${device} cannot be made: ${problem}`)
@@ -52,10 +65,11 @@ export async function prepareServiceNetwork(
 export async function removeUnkeptRules(
   clock: Clock,
   { services }: Pick<NodeLayout, 'services'>,
-  kept: { readonly services: boolean; readonly policies: boolean },
+  kept: { readonly services: RulesProgram | undefined; readonly policies: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  if (!kept.services) await removeTable(clock, services.table, signal)
+  if (kept.services !== 'nft') await removeTable(clock, services.table, signal)
+  if (kept.services !== 'iptables') await removeChains(clock, services.chainPrefix, signal)
   if (!kept.policies) await removeTable(clock, services.policyTable, signal)
 }
 
@@ -66,6 +80,7 @@ export async function removeServiceNetwork(
   signal: AbortSignal,
 ): Promise<void> {
   for (const table of [services.table, services.policyTable]) await removeTable(clock, table, signal)
+  await removeChains(clock, services.chainPrefix, signal)
   await tryRun(clock, ['ip', 'link', 'delete', 'dev', services.device], signal)
 }
 
@@ -74,6 +89,20 @@ async function removeTable(clock: Clock, table: string, signal: AbortSignal): Pr
     // Without nft there is no table.
     signal.throwIfAborted()
   })
+}
+
+async function removeChains(clock: Clock, prefix: string, signal: AbortSignal): Promise<void> {
+  const iptables = new Iptables(clock)
+  for (const family of ['IPv4', 'IPv6'] as const) {
+    try {
+      const saved = await iptables.save(family, signal)
+      if (hasOwnChains(prefix, saved))
+        await iptables.restore(family, formatIptablesInput(new IptablesBuilder(), prefix, saved), signal)
+    } catch {
+      // Without iptables there are no chains.
+      signal.throwIfAborted()
+    }
+  }
 }
 
 /** What it complained of; undefined when it did well. */

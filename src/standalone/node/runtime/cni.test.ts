@@ -28,6 +28,12 @@ describe('createConflist()', () => {
     })
   })
 
+  test('has a range and a route of IPv6 for pods with both families', () => {
+    const { ipam } = JSON.parse(createConflist({ ...network, subnet6: 'fd00::/64' })).plugins[0]
+    assert.deepEqual(ipam.ranges, [[{ subnet: '10.1.0.0/16' }], [{ subnet: 'fd00::/64' }]])
+    assert.deepEqual(ipam.routes, [{ dst: '0.0.0.0/0' }, { dst: '::/0' }])
+  })
+
   test('rejects a bridge name that the kernel has no room for', () => {
     assert.throws(() => createConflist({ ...network, bridge: 'x'.repeat(16) }), /expected at most 15 characters/)
   })

@@ -1,3 +1,6 @@
+/** The name of the pod network of a standalone node. */
+export const POD_NETWORK = 'deckhand'
+
 /** The pod network of one node: a bridge with addresses from one subnet. */
 export interface PodNetwork {
   readonly name: string
@@ -5,6 +8,8 @@ export interface PodNetwork {
   readonly bridge: string
   /** IPv4 subnet such as "10.88.0.0/16". */
   readonly subnet: string
+  /** IPv6 subnet such as "fd00:88::/64", for pods with addresses of both families. */
+  readonly subnet6?: string | undefined
   /** Where the addresses given out are remembered. */
   readonly leaseFolder: string
   /** Gives pods the node's address towards the outside; costs some firewall calls for each pod. */
@@ -19,6 +24,7 @@ export function createConflist(network: PodNetwork): string {
   if (network.bridge.length > LONGEST_DEVICE_NAME) {
     throw new Error(`Cannot name a bridge "${network.bridge}": expected at most ${LONGEST_DEVICE_NAME} characters`)
   }
+  const both = network.subnet6 === undefined ? [] : [{ subnet: network.subnet6 }]
   const bridge = {
     type: 'bridge',
     bridge: network.bridge,
@@ -28,8 +34,8 @@ export function createConflist(network: PodNetwork): string {
     ipam: {
       type: 'host-local',
       dataDir: network.leaseFolder,
-      ranges: [[{ subnet: network.subnet }]],
-      routes: [{ dst: '0.0.0.0/0' }],
+      ranges: [[{ subnet: network.subnet }], ...both.map((range) => [range])],
+      routes: [{ dst: '0.0.0.0/0' }, ...both.map(() => ({ dst: '::/0' }))],
     },
   }
   const portmap = { type: 'portmap', capabilities: { portMappings: true } }

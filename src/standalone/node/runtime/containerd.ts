@@ -51,8 +51,18 @@ export async function configureContainerd(
   ])
   const options = { release, sandboxImage: PAUSE_IMAGE, snapshotter, ociRuntime, handlers }
   await writeFileDurably(paths.config, createContainerdConfig(paths, options))
+  await configureNetwork(paths, network)
+}
+
+/** Writes the pod network, which containerd reads again whenever it changes; returns whether it did. */
+export async function configureNetwork(
+  paths: ContainerdPaths,
+  network: ContainerdChoices['network'],
+): Promise<boolean> {
   const conflist = createConflist({ ...network, leaseFolder: paths.cniLeases })
+  if ((await readTextIfPresent(conflistFile(paths))) === conflist) return false
   await writeFileDurably(conflistFile(paths), conflist)
+  return true
 }
 
 /** True when configureContainerd() was done before. */
