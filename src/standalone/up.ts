@@ -52,6 +52,7 @@ import {
   findRulesProgram,
   prepareServiceNetwork,
   removeUnkeptRules,
+  warnOfForwardDrops,
 } from './node/network/service-network.ts'
 import { POD_NETWORK } from './node/runtime/cni.ts'
 import { startStandaloneApi } from './node/api/start-standalone-api.ts'
@@ -107,6 +108,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   if (rulesProgram === 'iptables') deps.say('nft is not installed: the rules of Services are written with iptables')
   const kept = { services: rulesProgram, policies: policyRefusal === undefined }
   await removeUnkeptRules(deps.clock, layout, kept, signal)
+  await warnOfForwardDrops(deps, signal)
   const refusals = { policies: policyRefusal, ingress: findIngressRefusal(options) }
   await startStandaloneApi(deps, { layout, record, without, ...ranges, hasServiceAddress, refusals }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)

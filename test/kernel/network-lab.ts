@@ -39,12 +39,33 @@ if (protocol === 'tcp') {
   u.bind(Number(from ?? 0), () => u.connect(Number(port), address, () => u.send('?')))
 }`
 
+// Many connections, some at a time; says how often each name answered, and what failed.
+const MANY = `
+const [, address, port, count] = process.argv, counts = {}
+let left = Number(count), open = 0
+const note = (text) => { counts[text] = (counts[text] ?? 0) + 1 }
+const next = () => {
+  while (left > 0 && open < 20) {
+    left -= 1
+    open += 1
+    let got = ''
+    const done = (text) => { note(text); open -= 1; next() }
+    const s = require('node:net').connect({ host: address, port: Number(port) })
+    s.setTimeout(10000, () => s.destroy(Object.assign(new Error(), { code: 'timeout' })))
+    s.on('data', (d) => { got += d }).on('end', () => done(got.split(' ')[0])).on('error', (e) => done(e.code))
+  }
+  if (left === 0 && open === 0) console.log(JSON.stringify(counts))
+}
+next()`
+
 /** A network of its own; gone with the test. */
 export interface Host {
   readonly enter: readonly string[]
   run(...argv: readonly string[]): Promise<string>
   /** What came of one connection: an answer, an error code or "timeout". */
   connect(protocol: 'tcp' | 'udp', address: string, port: number, from?: number): Promise<string>
+  /** How often which name answered, or what else came of that many connections over TCP. */
+  many(address: string, port: number, count: number): Promise<Readonly<Record<string, number>>>
   serve(name: string): Promise<ChildProcess>
   /** A connection to what listens on port 8081 there, which stays. */
   hold(address: string): Promise<{ ask(): Promise<string> }>
@@ -63,7 +84,7 @@ async function createHost(t: TestContext): Promise<Host & { readonly pid: number
   const pid = holder.pid ?? 0
   const enter = ['nsenter', '--target', String(pid), '--net', '--']
   const run = async (...argv: readonly string[]) =>
-    (await runProcessOrThrow(systemClock, { argv: [...enter, ...argv], deadlineMs: 20_000 }, never)).stdout
+    (await runProcessOrThrow(systemClock, { argv: [...enter, ...argv], deadlineMs: 60_000 }, never)).stdout
   return {
     pid,
     enter,
@@ -71,6 +92,9 @@ async function createHost(t: TestContext): Promise<Host & { readonly pid: number
     async connect(protocol, address, port, from) {
       const extra = from === undefined ? [] : [String(from)]
       return (await run(process.execPath, '-e', CLIENT, protocol, address, String(port), ...extra)).trim()
+    },
+    async many(address, port, count) {
+      return JSON.parse(await run(process.execPath, '-e', MANY, address, String(port), String(count)))
     },
     async hold(address) {
       const argv = ['--pdeathsig', 'KILL', ...enter, process.execPath, '-e', HOLDER, address]

@@ -200,6 +200,18 @@ describe('network policies in networks of their own', { timeout: 120_000, concur
       [a.connect('tcp', '10.124.0.1', 53), /^ECONNREFUSED$/],
       [a.connect('tcp', NODE, 8080), /^node /],
     )
+    // Through a service it is the pod that has to be allowed; the address of the service says nothing.
+    await node.run('nft', SERVICE)
+    const onlyB = { podSelector: { matchLabels: { app: 'b' } }, policyTypes: ['Egress'] }
+    world.policy('to', { ...onlyB, egress: [{ to: [{ ipBlock: { cidr: `${VIP}/32` } }] }] })
+    await world.until('the address of the service', (text) => text.includes('pods-eg_default/to'))
+    await expect([b.connect('tcp', VIP, 80), DENIED])
+    world.policy('to', {
+      ...onlyB,
+      egress: [{ to: [{ podSelector: { matchLabels: { app: 'a' } } }], ports: [{ port: 8080 }] }],
+    })
+    await world.until('the pod', (text) => /eg_default\/to\/0-pods4 \{[^}]*10\.123\.0\.2/.test(text))
+    await expect([b.connect('tcp', VIP, 80), /^a /])
     // Both sides have to allow it; a range of ports.
     world.policy('in', {
       podSelector: { matchLabels: { app: 'c' } },

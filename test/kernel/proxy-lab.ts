@@ -54,9 +54,13 @@ export async function createProxy(
       ? await lab.node.run('nft', 'list', 'table', 'inet', TABLE).catch(() => '')
       : `${await lab.node.run('iptables-save')}${await lab.node.run('ip6tables-save')}`
   let stop = new AbortController()
-  const start = () => {
+  const start = (isSynced = true) => {
     stop = new AbortController()
-    const followed = (known: LiveObjects<never>) => ({ known, untilSynced: () => Promise.resolve() })
+    const untilSynced = (signal: AbortSignal) =>
+      isSynced
+        ? Promise.resolve()
+        : new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const followed = (known: LiveObjects<never>) => ({ known, untilSynced })
     const proxy = createServiceProxy(
       {
         clock: systemClock,
@@ -68,6 +72,7 @@ export async function createProxy(
         nodeName: 'n1',
         network: { ...NETWORK, seesBridge },
         place,
+        ensureBridgeIsSeen: () => false,
         flows: new Conntrack(systemClock, lab.node.enter),
       },
     )
@@ -108,9 +113,10 @@ export async function createProxy(
         endpoints: addresses.map((address) => ({ addresses: [address], nodeName, conditions: { ready: true } })),
       })
     },
-    async restart() {
+    /** With an API that has not answered yet, or as usual. */
+    async restart(isSynced = true) {
       await end()
-      end = start()
+      end = start(isSynced)
     },
   }
 }

@@ -24,6 +24,7 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     assert.match(await node.connect('tcp', VIP, 80), /^[ab] /)
     assert.match(await node.connect('tcp', '192.0.2.1', 30_080), /^[ab] /)
     assert.match(await a.connect('tcp', '192.0.2.1', 30_080), /^[ab] /)
+    assert.equal(await node.connect('tcp', '127.0.0.1', 30_080), 'ECONNREFUSED')
     // The source is kept.
     assert.match(await neighbour.connect('tcp', '192.0.2.1', 30_080), /^[ab] 192\.0\.2\.2$/)
 
@@ -85,6 +86,14 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     await proxy.restart()
     await sleep(300)
     for (let n = 0; n < 5; n++) assert.equal(await client.connect('tcp', VIP, 80), first)
+    // Nobody is kept for longer than asked.
+    const brief = { clientIP: { timeoutSeconds: 1 } }
+    proxy.service('brief', { clusterIP: '10.124.0.22', sessionAffinity: 'ClientIP', sessionAffinityConfig: brief })
+    proxy.slice('brief', ['10.123.0.2'])
+    await proxy.until('the brief one', async () => (await proxy.listing()).includes('10.124.0.22'))
+    await client.connect('tcp', '10.124.0.22', 80)
+    const kept = async () => /aff_1_[^}]*\{[^}]*10\.123\.0\.4 /.test(await proxy.listing())
+    await proxy.until('forgotten', async () => !(await kept()))
     const isA = first.startsWith('a')
     proxy.slice('web', [isA ? '10.123.0.3' : '10.123.0.2'])
     await proxy.until('the other pod', async () => (await client.connect('tcp', VIP, 80)).startsWith(isA ? 'b' : 'a'))
@@ -113,6 +122,17 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     proxy.slice('balanced', ['10.123.0.2'])
     proxy.service('local', { clusterIP: '10.124.0.23', internalTrafficPolicy: 'Local' })
     proxy.slice('local', ['192.0.2.2'], { nodeName: 'n2' })
+    const outside = (name: string, clusterIP: string, nodePort: number) =>
+      proxy.service(name, {
+        clusterIP,
+        type: 'NodePort',
+        externalTrafficPolicy: 'Local',
+        ports: [{ port: 80, protocol: 'TCP', nodePort }],
+      })
+    outside('here', '10.124.0.24', 30_082)
+    proxy.slice('here', ['10.123.0.2'])
+    outside('there', '10.124.0.25', 30_083)
+    proxy.slice('there', ['192.0.2.2'], { nodeName: 'n2' })
     await proxy.until('rules', async () => (await proxy.listing()).includes('10.124.0.23 . tcp . 80 : goto ignore'))
     assert.equal(await b.connect('tcp', 'fd00:124::20', 80), 'a fd00:123::3')
     assert.match(await node.connect('tcp', 'fd00:124::20', 80), /^a /)
@@ -123,6 +143,13 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     assert.equal(await b.connect('tcp', '192.0.2.1', 80), 'a 10.123.0.3')
     assert.equal(await neighbour.connect('tcp', '192.0.2.1', 80), 'timeout')
     assert.equal(await a.connect('tcp', '10.124.0.23', 80), 'timeout')
+    // From outside to an endpoint elsewhere, by the port of the node.
+    assert.equal(await neighbour.connect('tcp', '192.0.2.1', 30_081), 'neighbour 192.0.2.1')
+    // What comes from outside stays on the node and keeps its source; pods and the node are not outside.
+    assert.equal(await neighbour.connect('tcp', '192.0.2.1', 30_082), 'a 192.0.2.2')
+    assert.equal(await neighbour.connect('tcp', '192.0.2.1', 30_083), 'timeout')
+    assert.equal(await b.connect('tcp', '192.0.2.1', 30_083), 'neighbour 192.0.2.1')
+    assert.equal(await node.connect('tcp', '192.0.2.1', 30_083), 'neighbour 192.0.2.1')
   })
 
   test('where bridged packets are not seen, pods of one bridge reach each other through the node', async (t) => {
@@ -135,5 +162,61 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     proxy.slice('web', ['10.123.0.3'])
     await proxy.until('rules', async () => (await proxy.listing()).includes(VIP))
     assert.equal(await a.connect('tcp', VIP, 80), 'b 10.123.0.1')
+  })
+})
+
+describe('many connections of services in networks of their own', { timeout: 120_000 }, () => {
+  test('connections are shared out evenly; none fails while rules are taken over; none is cut; what is broken is healed', async (t) => {
+    const lab = await createNetworkLab(t, ['a', 'b', 'c', 'client'])
+    const client = lab.pods[3]
+    assert.ok(client !== undefined)
+    const proxy = await createProxy(t, lab)
+    const everyone = ['10.123.0.2', '10.123.0.3', '10.123.0.4']
+    proxy.service('web', { clusterIP: VIP })
+    proxy.slice('web', everyone)
+    proxy.service('long', { clusterIP: '10.124.0.21', ports: [{ port: 8081, protocol: 'TCP' }] })
+    proxy.slice('long', ['10.123.0.2'], { port: 8081 })
+    await proxy.until('rules', async () => (await proxy.listing()).includes('10.124.0.21'))
+
+    const shares = await client.many(VIP, 80, 3000)
+    assert.deepEqual(Object.keys(shares).sort(), ['a', 'b', 'c'])
+    for (const share of Object.values(shares)) assert.ok(share >= 900 && share <= 1100, JSON.stringify(shares))
+
+    const held = await client.hold('10.124.0.21')
+    const [during] = await Promise.all([
+      client.many(VIP, 80, 3000),
+      (async () => {
+        for (let n = 0; n < 4; n++) await proxy.restart()
+      })(),
+    ])
+    assert.deepEqual(Object.keys(during).sort(), ['a', 'b', 'c'])
+
+    // Its pod is not an endpoint any more, and lives.
+    proxy.slice('long', [])
+    await proxy.until('no endpoint', async () =>
+      (await proxy.listing()).includes('10.124.0.21 . tcp . 8081 : goto refuse'),
+    )
+    assert.equal(await held.ask(), 'still here')
+    assert.equal(await client.connect('tcp', '10.124.0.21', 8081), 'ECONNREFUSED')
+
+    // Somebody takes an element away: the next change fails, and all is written.
+    await lab.node.run('nft', 'delete', 'element', 'inet', TABLE, 'svc4', `{ ${VIP} . tcp . 80 }`)
+    assert.equal(await client.connect('tcp', VIP, 80), 'ECONNREFUSED')
+    proxy.slice('web', [])
+    await proxy.until('a refusal', async () => (await proxy.listing()).includes(`${VIP} . tcp . 80 : goto refuse`))
+    proxy.slice('web', everyone)
+    await proxy.until('an answer', async () => /^[abc] /.test(await client.connect('tcp', VIP, 80)))
+
+    // Without an API nothing is known, and nothing is taken away.
+    proxy.slice('web', [])
+    await proxy.until('a refusal again', async () =>
+      (await proxy.listing()).includes(`${VIP} . tcp . 80 : goto refuse`),
+    )
+    proxy.slice('web', everyone)
+    await proxy.until('an answer again', async () => /^[abc] /.test(await client.connect('tcp', VIP, 80)))
+    await proxy.restart(false)
+    proxy.slice('web', [])
+    await sleep(500)
+    assert.match(await client.connect('tcp', VIP, 80), /^[abc] /)
   })
 })

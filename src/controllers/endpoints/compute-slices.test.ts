@@ -7,6 +7,7 @@ import { computeEndpoints } from './compute-endpoints.ts'
 import { computeMirroredGroups } from './compute-mirrored-groups.ts'
 import { computeSliceGroups } from './compute-slice-groups.ts'
 import { computeSlicePlan } from './compute-slice-plan.ts'
+import { withoutReserved } from './service-labels.ts'
 
 const nodes = new Map<string, Node>([['n1', { metadata: { labels: { 'topology.kubernetes.io/zone': 'z1' } } }]])
 
@@ -185,6 +186,11 @@ describe('the plan for slices', () => {
     )
     const plan = computeSlicePlan(frame, present, groupsOf([]))
     assert.deepEqual([plan.create.length, plan.update.length, plan.remove.length], [1, 0, 1])
+  })
+
+  test('labels of the service that mean something else on slices are not', () => {
+    const labels = { tier: 'a', 'kubernetes.io/service-name': 'other', 'service.kubernetes.io/headless': '' }
+    assert.deepEqual(withoutReserved(labels), { tier: 'a' })
   })
 
   test('labels of the service are followed', () => {

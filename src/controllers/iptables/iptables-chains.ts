@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { runRules } from '../engine/run-rules.ts'
+import { runRules } from '../nft/run-rules.ts'
 import { formatIptablesInput, hasAllJumps } from './iptables-state.ts'
 import type { IptablesState } from './iptables-state.ts'
 

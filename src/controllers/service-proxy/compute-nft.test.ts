@@ -7,6 +7,7 @@ import { computeNftState } from './compute-nft-state.ts'
 import { computeNftAdoption, computeNftReplacement, computeNftUpdate } from '../nft/compute-nft-update.ts'
 import { computeProxiedPorts } from './compute-proxied-ports.ts'
 import { computeStaleFlows } from './compute-stale-flows.ts'
+import type { ProxiedPort } from './proxied-port.ts'
 
 const network = { serviceRanges: ['10.0.0.0/24'], podRanges: ['10.1.0.0/16'], seesBridge: true }
 const ready = { ready: true, serving: true, terminating: false }
@@ -160,6 +161,21 @@ describe('changes of the table', () => {
       'add element inet t hairpin4 { 10.1.0.3 . 10.1.0.3 }',
     ])
     assert.deepEqual(unused, [])
+  })
+
+  test('another target of a thousand services is as little', () => {
+    const slices = (last: string): readonly ProxiedPort[] =>
+      Array.from({ length: 1000 }, (_, index): ProxiedPort => {
+        const [port] = input({}, Object.fromEntries(Array.from({ length: 9 }, (__, n) => [`10.1.1.${n + 1}`, ready])))
+        assert.ok(port !== undefined)
+        const address = index === 500 ? last : '10.1.1.10'
+        const targets = [...port.targets, { address, port: 8080, isLocal: true }]
+        return { ...port, id: `shop/web-${index}/80/tcp/4`, clusterIP: `10.0.${index >> 8}.${index & 255}`, targets }
+      })
+    const [before, after] = [slices('10.1.1.10'), slices('10.1.9.9')].map((ports) => computeNftState(ports, network))
+    assert.ok(before !== undefined && after !== undefined)
+    const { text } = computeNftUpdate('deckhand', before, after)
+    assert.ok(text.trimEnd().split('\n').length <= 4, text)
   })
 
   test('a chain that is not needed is emptied, and goes later', () => {

@@ -1,3 +1,4 @@
+import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import { computeHealthChecks } from './compute-health-checks.ts'
@@ -20,6 +21,8 @@ export interface ServiceProxyOptions {
   readonly nodeName: string
   readonly network: ProxyNetwork
   readonly place: RulesPlace
+  /** Has packets between two pods of the bridge pass through the rules, where the kernel can; returns whether that had to be set again. */
+  readonly ensureBridgeIsSeen: () => boolean
   readonly flows: ProxyFlows
 }
 
@@ -29,6 +32,8 @@ interface ProxyDeps extends Pick<ControllerDeps, 'clock' | 'log'> {
   readonly services: Followed<'services'>
   readonly slices: Followed<'slices'>
 }
+
+const BRIDGE_CHECK_MS = 10_000
 
 /** Keeps the rules that send connections for services to their pods. They stay when the process ends: connections go on without it. */
 export function createServiceProxy(deps: ProxyDeps, options: ServiceProxyOptions): Controller {
@@ -54,10 +59,23 @@ class ServiceProxy {
     // Half of what there is would take away what works.
     for (const objects of [services, slices]) await objects.untilSynced(signal)
     const healthChecks = new HealthCheckServers(this.#deps.log)
+    await using group = new TaskGroup(signal)
+    group.run('bridge', (s) => this.#keepBridgeSeen(s))
     try {
       return await this.#rules.run((s) => this.#sync(healthChecks, s), signal)
     } finally {
       healthChecks.close()
+    }
+  }
+
+  /** No event says that a setting of the kernel has changed. Without it answers between two pods are not translated back. */
+  async #keepBridgeSeen(signal: AbortSignal): Promise<never> {
+    const { clock, log } = this.#deps
+    const { network, ensureBridgeIsSeen } = this.#options
+    for (;;) {
+      await clock.sleep(BRIDGE_CHECK_MS, signal)
+      if (network.seesBridge && ensureBridgeIsSeen())
+        log.warn('packets between pods were not seen by the rules of services, they are again')
     }
   }
 

@@ -49,6 +49,13 @@ export class Nft {
     await this.apply(`add table inet ${table}\ndelete table inet ${table}\n`, signal)
   }
 
+  /** Chains of any program that drop what is forwarded unless a rule lets it through, as "ip filter FORWARD". */
+  async forwardDrops(signal: AbortSignal): Promise<readonly string[]> {
+    const argv = [...this.#enter, 'nft', '-j', 'list', 'chains']
+    const { exitCode, stdout } = await runProcess(this.#clock, { argv, deadlineMs: DEADLINE_MS }, signal)
+    return exitCode === 0 ? parseForwardDrops(stdout) : []
+  }
+
   /** Passes on each line about something that was deleted, by any process, until the signal aborts. */
   async watchDeletions(onLine: (line: string) => void, signal: AbortSignal): Promise<void> {
     let rest = ''
@@ -65,6 +72,21 @@ export class Nft {
     const { exitCode, stderr } = await streamProcess(this.#clock, { argv, deadlineMs: FOREVER_MS, sink }, signal)
     throw new Error(`Cannot go on with "${argv.join(' ')}": exit code ${exitCode}: ${stderr.trim()}`)
   }
+}
+
+interface ListedChain {
+  readonly family: string
+  readonly table: string
+  readonly name: string
+  readonly hook?: string
+  readonly policy?: string
+}
+
+export function parseForwardDrops(text: string): readonly string[] {
+  const { nftables = [] } = JSON.parse(text) as { nftables?: readonly { readonly chain?: ListedChain }[] }
+  return nftables.flatMap(({ chain }) =>
+    chain?.hook === 'forward' && chain.policy === 'drop' ? `${chain.family} ${chain.table} ${chain.name}` : [],
+  )
 }
 
 function parseNames(text: string): NftNames {

@@ -30,11 +30,15 @@ function useApi(serviceRange: string) {
     const service = (await api('GET', `${SERVICES}/${name}`)).body
     return await api('PUT', `${SERVICES}/${name}`, { ...service, spec: alter(service.spec) })
   }
-  return { api, create, change }
+  const restart = async () => {
+    await server[Symbol.asyncDispose]()
+    server = await createTestApi({ folder, serviceRange })
+  }
+  return { api, create, change, restart }
 }
 
 describe('services of one family', () => {
-  const { api, create, change } = useApi('10.96.0.0/28')
+  const { api, create, change, restart } = useApi('10.96.0.0/28')
 
   test('a plain one gets all that it does not say', async () => {
     const { spec, status } = (await create('plain')).body
@@ -70,6 +74,39 @@ describe('services of one family', () => {
   test('that of the API comes back with its address', async () => {
     await api('DELETE', `${SERVICES}/kubernetes`)
     assert.equal((await api('GET', `${SERVICES}/kubernetes`)).body.spec.clusterIP, '10.96.0.1')
+  })
+
+  test('an address is taken by one service alone, and by none that was refused or only tried', async () => {
+    for (let index = 0; index < 20; index++) {
+      const tried = await api('POST', `${SERVICES}?dryRun=All`, {
+        metadata: { name: `tried-${index}` },
+        spec: { ports: [{ port: 80 }] },
+      })
+      assert.equal(tried.status, 201)
+      assert.equal((await create(`bad-${index}`, { ports: [{ port: 0 }] })).status, 422)
+    }
+    assert.equal((await create('first', { clusterIP: '10.96.0.10' })).body.spec.clusterIP, '10.96.0.10')
+    const second = await create('second', { clusterIP: '10.96.0.10' })
+    assert.equal(second.status, 422)
+    assert.match(second.body.message, /spec\.clusterIPs: .*provided IP is already allocated/)
+    await restart()
+    assert.equal((await create('second', { clusterIP: '10.96.0.10' })).status, 422)
+    for (let index = 0; index < 12; index++) assert.equal((await create(`more-${index}`)).status, 201)
+    assert.equal((await create('too-many')).status, 500)
+    await api('DELETE', SERVICES)
+  })
+
+  test('a status comes from those who report it, not with the service', async () => {
+    const status = { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } }
+    const made = await api('POST', SERVICES, {
+      metadata: { name: 'told' },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+      status,
+    })
+    assert.deepEqual(made.body.status, { loadBalancer: {} })
+    const changed = await api('PUT', `${SERVICES}/told`, { ...made.body, status })
+    assert.deepEqual(changed.body.status, { loadBalancer: {} })
+    await api('DELETE', SERVICES)
   })
 
   test('node ports: chosen, of both protocols, kept, freed', async () => {

@@ -68,6 +68,16 @@ describe('daemon sets', () => {
       () => world.list('pods'),
       (pods) => pods.length === 1 && pods[0].metadata.uid !== second.metadata.uid,
     )
+    // The next failure is waited with.
+    const [third] = await world.list('pods')
+    const failedAt = performance.now()
+    await world.patch('pods', `${third.metadata.name}/status`, { status: { phase: 'Failed' } })
+    await world.until(
+      'a fourth',
+      () => world.list('pods'),
+      (pods) => pods.length === 1 && pods[0].metadata.uid !== third.metadata.uid,
+    )
+    assert.ok(performance.now() - failedAt > 900)
     const [message] = await world.until(
       'the event',
       () => world.events('FailedDaemonPod'),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Resolver } from 'node:dns/promises'
 import { describe, test } from 'node:test'
 import { createWorkloadWorld, runningStatus } from './create-workload-world.ts'
 import type { AnyObject, WorkloadWorld } from './create-workload-world.ts'
@@ -12,8 +13,11 @@ const web = {
   spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
 }
 
-async function createWorld(t: Parameters<typeof createWorkloadWorld>[0]): Promise<WorkloadWorld> {
-  const world = await createWorkloadWorld(t)
+async function createWorld(
+  t: Parameters<typeof createWorkloadWorld>[0],
+  parts: NonNullable<Parameters<typeof createWorkloadWorld>[1]>['parts'] = {},
+): Promise<WorkloadWorld> {
+  const world = await createWorkloadWorld(t, { parts })
   let next = 1
   world.kubelet = (each) => {
     if (each.status?.podIP !== undefined) return undefined
@@ -85,6 +89,11 @@ describe('services and their endpoints', () => {
   test('Endpoints written by hand are mirrored until the service finds pods itself', async (t) => {
     const world = await createWorld(t)
     await world.create('services', { metadata: { name: 'db' }, spec: { ports: [{ port: 5432 }] } })
+    await world.create('services', { metadata: { name: 'hidden' }, spec: { ports: [{ port: 5432 }] } })
+    await world.create('endpoints', {
+      metadata: { name: 'hidden', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+      subsets: [{ addresses: [{ ip: '192.0.2.8' }], ports: [{ port: 5432 }] }],
+    })
     await world.create('endpoints', {
       metadata: { name: 'db' },
       subsets: [{ addresses: [{ ip: '192.0.2.7' }], ports: [{ port: 5432 }] }],
@@ -105,6 +114,26 @@ describe('services and their endpoints', () => {
       () => slicesOf(world, 'db'),
       (slices) => slices.length === 1 && addressesOf(slices).length === 0,
     )
+    assert.deepEqual(await slicesOf(world, 'hidden'), [])
+  })
+
+  test('a name follows the address of its pod at once', async (t) => {
+    const ready = Promise.withResolvers<number>()
+    const servers = async () => []
+    const dns = { address: '127.0.0.1', port: 0, domain: 'cluster.local', ranges: [], servers, onReady: ready.resolve }
+    const world = await createWorld(t, { dns })
+    await world.create('services', {
+      metadata: { name: 'db' },
+      spec: { clusterIP: 'None', selector: { app: 'web' }, ports: [{ port: 80 }] },
+    })
+    await world.create('pods', pod('db-0', { hostname: 'db-0', subdomain: 'db' }))
+    const resolver = new Resolver()
+    resolver.setServers([`127.0.0.1:${await ready.promise}`])
+    const ask = () => resolver.resolve4('db-0.db.default.svc.cluster.local').catch(() => [])
+    const [first] = await world.until('an address', ask, ([address]) => address !== undefined)
+    assert.equal(first, (await world.get('pods', 'db-0')).status.podIP)
+    await world.patch('pods', 'db-0/status', { status: { podIP: '10.1.7.7', podIPs: [{ ip: '10.1.7.7' }] } })
+    await world.until('the next one', ask, ([address]) => address === '10.1.7.7')
   })
 
   test('slices that a user wrote stay as they are', async (t) => {

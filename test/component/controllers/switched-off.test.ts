@@ -68,6 +68,7 @@ class Machine {
         place: { table: 'services', rules },
         network: { serviceRanges: ['10.0.0.0/16'], podRanges: ['10.1.0.0/16'], seesBridge: true },
         flows: { listUdp: async () => [], forget: async () => {} },
+        ensureBridgeIsSeen: () => false,
       },
       ingress: refusals.ingress === undefined ? served : { refusal: refusals.ingress },
       policies: refusals.policies === undefined ? { ...enforced, rules } : { refusal: refusals.policies },

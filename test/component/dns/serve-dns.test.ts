@@ -207,6 +207,19 @@ describe('the DNS server', () => {
     assert.equal((await askUdp(alone, query('web.default.svc.cluster.local'), 1000)).rcode, 0)
   })
 
+  test('where all servers are silent, other names fail before clients give up; those of the cluster are answered', async (t) => {
+    const silent = [await startUpstream(t, () => undefined), await startUpstream(t, () => undefined)]
+    const port = await startDns(
+      t,
+      [...silent, await startUpstream(t, () => undefined)].map(({ server }) => server),
+    )
+    const began = performance.now()
+    const failing = askUdp(port, query('a.example'), 8000)
+    assert.equal((await askUdp(port, query('web.default.svc.cluster.local'), 1500)).rcode, 0)
+    assert.equal((await failing).rcode, 2)
+    assert.ok(performance.now() - began < 5500)
+  })
+
   test('a server that there is no way to is passed over at once', async (t) => {
     // The kernel refuses to connect there: without a network as unreachable, with one as a broadcast.
     const unreachable = '255.255.255.255'

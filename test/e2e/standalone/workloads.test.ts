@@ -215,6 +215,15 @@ describe('workloads of a standalone node', () => {
     await node.kubectl('rollout', 'undo', 'deployment/web')
     await node.kubectl('rollout', 'status', 'deployment/web', '--timeout=25s')
     assert.match(await node.kubectl('rollout', 'history', 'deployment/web'), /\n2 [^\n]*\n3 /)
+    // A rollout that gets nowhere ends the wait for it with a failure, and goes on once it is undone.
+    const deadline = '{"spec":{"progressDeadlineSeconds":2}}'
+    await node.kubectl('patch', 'deployment/web', '--patch', deadline)
+    await node.kubectl('set', 'image', 'deployment/web', 'main=deckhand.local/none:1')
+    const stuck = await node.tryKubectl('rollout', 'status', 'deployment/web', '--timeout=25s')
+    assert.equal(stuck.exitCode, 1)
+    assert.match(stuck.stderr, /deployment "web" exceeded its progress deadline/)
+    await node.kubectl('rollout', 'undo', 'deployment/web')
+    await node.kubectl('rollout', 'status', 'deployment/web', '--timeout=25s')
     await node.kubectl('scale', 'deployment/web', '--replicas=3')
     await node.kubectl('wait', 'deployment/web', '--for=condition=Available', '--timeout=25s')
     await node.kubectl('rollout', 'status', 'deployment/web', '--timeout=25s')

@@ -58,6 +58,7 @@ export async function runNodeControllers(
         : { table: services.table, rules: new Nft(systemClock) },
     network: { serviceRanges, podRanges, seesBridge },
     flows: new Conntrack(systemClock),
+    ensureBridgeIsSeen,
   }
   const { dnsAddress, apiAddress } = services
   const policies =

@@ -61,6 +61,21 @@ export async function prepareServiceNetwork(
   return { hasAddresses: problem === undefined, seesBridge: seesBridge() }
 }
 
+/** Names what of the machine's firewall would drop the traffic of pods and services: nothing here could let it through. */
+export async function warnOfForwardDrops(
+  { clock, say }: Pick<StandaloneDeps, 'clock' | 'say'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const drops = await new Nft(clock).forwardDrops(signal).catch(() => {
+    signal.throwIfAborted()
+    return []
+  })
+  for (const chain of drops)
+    say(
+      `warning: the chain "${chain}" drops forwarded packets that no rule of it accepts: pods may not reach each other, Services or the network`,
+    )
+}
+
 /** Takes away rules of an earlier run that nothing keeps right any more: they would cut off new pods, or send connections to pods that are gone. */
 export async function removeUnkeptRules(
   clock: Clock,
