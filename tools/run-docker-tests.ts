@@ -20,7 +20,7 @@ export const notOnDocker: Readonly<Record<string, string>> = {
 }
 
 /** Single cases of the other files that are left out or are refusals on Docker, and why. */
-export const casesNotOnDocker: Readonly<Record<string, readonly [case: string, reason: string]>> = {
+export const casesNotOnDocker: Readonly<Record<string, readonly [test: string, reason: string]>> = {
   'test/e2e/kubelet/streams.test.ts': [
     'port-forward in SPDY in a WebSocket',
     'the streams of Docker come from the process of the test, which is not in the network of the lab: test/e2e/standalone/kubectl-streams.test.ts has it',

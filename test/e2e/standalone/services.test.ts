@@ -120,7 +120,9 @@ describe('services of a standalone node', () => {
   test('pods find each other and the API by name; without pods a service refuses; down takes the rules along', async () => {
     await using lab = await startLab()
     const node = new WorkloadNode(lab)
-    await node.up('--ingress-http-port', '8480', '--ingress-https-port', '8443', '--ip-families', 'IPv4,IPv6')
+    // The network of pods on Docker has the families that Docker gives it.
+    const families = lab.runtime.name === 'docker' ? [] : ['--ip-families', 'IPv4,IPv6']
+    await node.up('--ingress-http-port', '8480', '--ingress-https-port', '8443', ...families)
     await node.kubectl('apply', '-f', await node.write('services.yaml', OBJECTS))
     for (const name of ['web', 'client']) await node.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=25s')
     const inClient = (...argv: readonly string[]) => node.tryKubectl('exec', 'deployment/client', '--', ...argv)
