@@ -46,6 +46,7 @@ import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { OWN_NAME } from './node/own-name.ts'
 import { findIngressRefusal, formatIngressPorts, hasIngress } from './node/network/ingress-refusal.ts'
+import { prepareMasquerade } from './node/network/prepare-masquerade.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
 import {
   checkServicePrograms,
@@ -84,12 +85,14 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const record = await prepareNode(deps, layout, options, signal)
   const { nodeName } = record
   let isUp = false
+  // Of another runtime's pods the network is not ours.
+  const ranges = computeRanges(layout, options.isDualStack)
+  const isMasquerading =
+    options.runtime === undefined && (await prepareMasquerade(deps, { ...layout, ...ranges }, signal))
   if (options.runtime === undefined) {
-    const isStarted = await startRuntime(
-      deps,
-      { layout, ociRuntime: options.ociRuntime, isDualStack: options.isDualStack },
-      signal,
-    )
+    const { ociRuntime, isDualStack } = options
+    const node = { layout, ociRuntime, isDualStack, masquerade: !isMasquerading }
+    const isStarted = await startRuntime(deps, node, signal)
     // Of a start that failed nothing goes on.
     cleanup.defer(async () => {
       if (isStarted && !isUp) await stopContainerd(deps.clock, layout.containerd, new AbortController().signal)
@@ -97,7 +100,6 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   } else if (await deps.isDocker(options.runtime, signal)) await prepareDocker(deps, options.runtime, signal)
   const group = cleanup.use(new TaskGroup(signal))
   const { without, addresses, isDualStack } = options
-  const ranges = computeRanges(layout, isDualStack)
   const { hasAddresses: hasServiceAddress, seesBridge } = await prepareServiceNetwork(
     deps,
     { ...layout, isDualStack },
@@ -117,7 +119,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
   const { services, bridge } = layout
   const ingress = refusals.ingress === undefined ? { ports: options.ingressPorts } : { refusal: refusals.ingress }
-  const network = { services, ...ranges, seesBridge, bridge, rulesProgram, policyRefusal, ingress }
+  const network = { services, ...ranges, seesBridge, bridge, rulesProgram, isMasquerading, policyRefusal, ingress }
   const controllers = {
     kubeconfig: layout.adminKubeconfig,
     nodeName,
@@ -263,13 +265,15 @@ async function writeExample(layout: NodeLayout, record: NodeRecord): Promise<voi
 /** True when it was not running before. */
 async function startRuntime(
   deps: UpDeps,
-  {
-    layout,
-    ociRuntime: asked,
-    isDualStack,
-  }: { readonly layout: NodeLayout; readonly ociRuntime: string | undefined; readonly isDualStack: boolean },
+  node: {
+    readonly layout: NodeLayout
+    readonly ociRuntime: string | undefined
+    readonly isDualStack: boolean
+    readonly masquerade: boolean
+  },
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { layout, ociRuntime: asked, isDualStack, masquerade } = node
   const containerd = { paths: layout.containerd, enter: [] }
   const running = await findContainerd(layout.containerd)
   const { bridge, subnet } = layout
@@ -278,7 +282,7 @@ async function startRuntime(
     bridge,
     subnet,
     subnet6: isDualStack ? layout.subnet6 : undefined,
-    masquerade: true,
+    masquerade,
   }
   if (running === undefined) {
     const ociRuntime = asked ?? (await findOciRuntime(deps.programPath))

@@ -44,6 +44,8 @@ import { createIngressController, createUnservedIngresses } from '../ingress/ing
 import type { IngressOptions } from '../ingress/ingress-controller.ts'
 import { createJobController, createJobOrphanController } from '../jobs/job-controller.ts'
 import { createLoadBalancerController } from '../load-balancers/load-balancer-controller.ts'
+import { createMasquerade } from '../masquerade/masquerade.ts'
+import type { MasqueradeOptions } from '../masquerade/masquerade.ts'
 import { createPolicyController, createUnenforcedPolicies } from '../network-policies/policy-controller.ts'
 import type { PolicyOptions } from '../network-policies/policy-controller.ts'
 import { createServiceProxy } from '../service-proxy/service-proxy.ts'
@@ -76,6 +78,8 @@ export interface ControllersDeps {
   readonly proxy?: Omit<ServiceProxyOptions, 'nodeName'> | undefined
   /** How network policies are enforced, or why they are not. */
   readonly policies?: PolicyOptions | { readonly refusal: string } | undefined
+  /** How pods reach other machines; another program sees to it when absent. */
+  readonly masquerade?: MasqueradeOptions | undefined
   /** Where Ingresses are served, or why they are not. */
   readonly ingress?: IngressOptions | { readonly refusal: string } | undefined
   /** Where the data of volumes are; none are made when absent. */
@@ -160,6 +164,7 @@ export function createControllers(
       controllers.push(createIngressController({ ...shared, nodeName, ingresses, classes, secrets }, deps.ingress))
     }
   }
+  if (deps.masquerade !== undefined) controllers.push(createMasquerade(shared, deps.masquerade))
   if (proxy !== undefined && !deps.without.includes('services'))
     controllers.push(createServiceProxy(shared, { ...proxy, nodeName }))
   return controllers

@@ -60,6 +60,8 @@ export interface ServiceLayout {
   readonly chainPrefix: string
   /** The one of network policies. */
   readonly policyTable: string
+  /** The one that gives pods the address of the node towards the outside. */
+  readonly masqueradeTable: string
   readonly range: string
   /** The one of IPv6, on a node with both families. */
   readonly range6: string
@@ -118,6 +120,7 @@ function serviceLayout(suffix: string, network: string, network6: string): Servi
     table: `deckhand${suffix}`,
     chainPrefix: suffix === '' ? 'DECKHAND' : `DH${suffix}`,
     policyTable: `deckhand-policies${suffix}`,
+    masqueradeTable: `deckhand-masquerade${suffix}`,
     range: `${network}.0.0/16`,
     range6: `${network6}/112`,
     apiAddress: `${network}.0.1`,

@@ -17,6 +17,9 @@ export interface NftNames {
 export class Nft {
   readonly #clock: Clock
   readonly #enter: readonly string[]
+  /** What is passed on to each watcher, and how each learns that it has ended. */
+  readonly #watchers = new Map<(line: string) => void, (error: unknown) => void>()
+  #monitor: AbortController | undefined
 
   /** What stands before each command, such as one that enters another network. */
   constructor(clock: Clock, enter: readonly string[] = []) {
@@ -58,20 +61,60 @@ export class Nft {
 
   /** Passes on each line about something that was deleted, by any process, until the signal aborts. */
   async watchDeletions(onLine: (line: string) => void, signal: AbortSignal): Promise<void> {
-    let rest = ''
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        const lines = `${rest}${chunk.toString('utf8')}`.split('\n')
-        rest = lines.pop() ?? ''
-        for (const line of lines) onLine(line)
-        done()
-      },
-    })
-    // It must not outlive us, also when we are killed.
-    const argv = ['setpriv', '--pdeathsig', 'KILL', ...this.#enter, 'nft', 'monitor', 'destroy']
-    const { exitCode, stderr } = await streamProcess(this.#clock, { argv, deadlineMs: FOREVER_MS, sink }, signal)
-    throw new Error(`Cannot go on with "${argv.join(' ')}": exit code ${exitCode}: ${stderr.trim()}`)
+    signal.throwIfAborted()
+    const { promise, reject } = Promise.withResolvers<never>()
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    this.#watchers.set(onLine, reject)
+    if (this.#monitor === undefined) this.#startMonitor()
+    try {
+      await promise
+    } finally {
+      signal.removeEventListener('abort', abort)
+      this.#watchers.delete(onLine)
+      if (this.#watchers.size === 0) {
+        this.#monitor?.abort(new Error('Nothing is watched any more'))
+        this.#monitor = undefined
+      }
+    }
   }
+
+  /** One process for all that watch: each takes some megabytes. */
+  #startMonitor(): void {
+    const monitor = new AbortController()
+    this.#monitor = monitor
+    const pass = (line: string) => {
+      for (const onLine of this.#watchers.keys()) onLine(line)
+    }
+    void runMonitor(this.#clock, this.#enter, pass, monitor.signal).catch((error: unknown) => {
+      if (this.#monitor !== monitor) return
+      this.#monitor = undefined
+      const ended = [...this.#watchers.values()]
+      this.#watchers.clear()
+      for (const reject of ended) reject(error)
+    })
+  }
+}
+
+async function runMonitor(
+  clock: Clock,
+  enter: readonly string[],
+  onLine: (line: string) => void,
+  signal: AbortSignal,
+): Promise<never> {
+  let rest = ''
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const lines = `${rest}${chunk.toString('utf8')}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) onLine(line)
+      done()
+    },
+  })
+  // It must not outlive us, also when we are killed.
+  const argv = ['setpriv', '--pdeathsig', 'KILL', ...enter, 'nft', 'monitor', 'destroy']
+  const { exitCode, stderr } = await streamProcess(clock, { argv, deadlineMs: FOREVER_MS, sink }, signal)
+  throw new Error(`Cannot go on with "${argv.join(' ')}": exit code ${exitCode}: ${stderr.trim()}`)
 }
 
 interface ListedChain {

@@ -37,7 +37,7 @@ export async function runNodeControllers(
     bridge,
     policyRefusal,
   } = controllers
-  const { volumes, ingress } = controllers
+  const { volumes, ingress, isMasquerading } = controllers
   // Loaded only here: the other commands need not spend the time and memory.
   const { runControllers } = await import('../../../controllers/composition/run-controllers.ts')
   using file = openAppendedFile(logFile)
@@ -51,11 +51,13 @@ export async function runNodeControllers(
   })
   await using tasks = new TaskGroup(signal)
   const client = await openClient(random, kubeconfig, tasks)
+  // One for all tables: it watches them with one process.
+  const rules = new Nft(systemClock)
   const proxy = {
     place:
       controllers.rulesProgram === 'iptables'
         ? { chainPrefix: services.chainPrefix, iptables: new Iptables(systemClock) }
-        : { table: services.table, rules: new Nft(systemClock) },
+        : { table: services.table, rules },
     network: { serviceRanges, podRanges, seesBridge },
     flows: new Conntrack(systemClock),
     ensureBridgeIsSeen,
@@ -66,7 +68,7 @@ export async function runNodeControllers(
       ? {
           table: services.policyTable,
           network: { bridge, dnsAddresses: [dnsAddress] },
-          rules: new Nft(systemClock),
+          rules,
           ensureBridgeIsSeen,
           attached: new CniResults(POD_NETWORK),
         }
@@ -86,7 +88,8 @@ export async function runNodeControllers(
     remove: (name: string, s: AbortSignal) => guarded.removeTree(`${volumes}/${name}`, s),
     list: () => listProvisionedFolders(volumes),
   }
-  const parts = { proxy, dns, policies, ingress, folders }
+  const masquerade = isMasquerading ? { table: services.masqueradeTable, podRanges, rules } : undefined
+  const parts = { proxy, dns, policies, ingress, masquerade, folders }
   const deps = { client, nodeName, without, ...parts, clock: systemClock, random, newUid: randomUUID, log }
   await runControllers(deps, signal)
 }

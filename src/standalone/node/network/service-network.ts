@@ -94,7 +94,8 @@ export async function removeServiceNetwork(
   { services }: Pick<NodeLayout, 'services'>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const table of [services.table, services.policyTable]) await removeTable(clock, table, signal)
+  const { table: own, policyTable, masqueradeTable } = services
+  for (const table of [own, policyTable, masqueradeTable]) await removeTable(clock, table, signal)
   await removeChains(clock, services.chainPrefix, signal)
   await tryRun(clock, ['ip', 'link', 'delete', 'dev', services.device], signal)
 }

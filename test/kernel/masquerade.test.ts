@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../src/base/async/clock.ts'
+import { TaskGroup } from '../../src/base/async/task-group.ts'
+import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
+import { createMasquerade, writeMasquerade } from '../../src/controllers/masquerade/masquerade.ts'
+import { runProcess } from '../../src/system/processes/run-process.ts'
+import { Nft } from '../../src/system/network/nft.ts'
+import { createNetworkLab } from './network-lab.ts'
+
+const never = new AbortController().signal
+
+describe('the rule that gives pods the address of the node', { timeout: 60_000 }, () => {
+  test('holds towards neighbours and not between pods, is written again after a flush, and stays without its keeper', async (t) => {
+    const lab = await createNetworkLab(t, ['a', 'b'])
+    const { node, neighbour, pods } = lab
+    const [a] = pods
+    assert.ok(a !== undefined)
+    const rules = new Nft(systemClock, node.enter)
+    const options = { table: 'deckhand-test-masquerade', podRanges: ['10.123.0.0/16', 'fd00:123::/64'], rules }
+    // The neighbour has a way back to the pods by its default route, so an answer proves nothing; who asked does.
+    assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 10.123.0.2')
+    await writeMasquerade(options, never)
+    assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 192.0.2.1')
+    assert.equal(await a.connect('tcp', '10.123.0.3', 8080), 'b 10.123.0.2')
+    // Connections from outside keep their source.
+    assert.equal(await neighbour.connect('tcp', '10.123.0.3', 8080), 'b 192.0.2.2')
+
+    const stop = new AbortController()
+    const group = new TaskGroup(stop.signal)
+    t.after(async () => {
+      stop.abort(new Error('over'))
+      await group[Symbol.asyncDispose]()
+    })
+    // Two tables with one Nft share a process that watches.
+    const other = { ...options, table: 'deckhand-test-other', podRanges: ['10.200.0.0/16'] }
+    for (const each of [options, other]) {
+      const { name, run } = createMasquerade({ clock: systemClock, log: silentLogger }, each)
+      group.run(name, run)
+    }
+    const listing = (table: string) => node.run('nft', 'list', 'table', 'inet', table).catch(() => '')
+    const until = async (what: string, holds: () => Promise<boolean>) => {
+      for (const end = performance.now() + 10_000; !(await holds()); await sleep(30))
+        if (performance.now() > end) throw new Error(`Not in time: ${what}`)
+    }
+    await until('the second table', async () => (await listing(other.table)).includes('saddr'))
+    const monitors = async () => {
+      const argv = ['pgrep', '--parent', String(process.pid), '--full', 'nft monitor']
+      const { stdout } = await runProcess(systemClock, { argv, deadlineMs: 5000 }, never)
+      return stdout.trim().split('\n').filter(Boolean).length
+    }
+    await until('one process that watches', async () => (await monitors()) === 1)
+    for (const flush of [['ruleset'], ['table', 'inet', options.table]]) {
+      await node.run('nft', 'flush', ...flush)
+      await until('the rule that is back', async () => (await listing(options.table)).includes('saddr'))
+      await until('the other one', async () => (await listing(other.table)).includes('saddr'))
+    }
+    assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 192.0.2.1')
+
+    stop.abort(new Error('over'))
+    await group[Symbol.asyncDispose]()
+    await until('the end of what watches', async () => (await monitors()) === 0)
+    assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 192.0.2.1')
+    await rules.remove(options.table, never)
+    assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 10.123.0.2')
+  })
+})
