@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
-import { checkPrograms, checkRuntime, chooseRuntime } from './check-machine.ts'
+import { checkPrograms, checkRuntime, chooseRuntime, findOciRuntime } from './check-machine.ts'
 
 const NOWHERE = `unix://${join(makeTemporaryFolder(), 'docker.sock')}`
 
@@ -65,4 +65,22 @@ test('a runtime that was named and does not answer is not used', async (t) => {
     checkRuntime(NOWHERE),
     /^NodeError: Cannot use the runtime "unix:.*": nothing listens there; start it/,
   )
+})
+
+describe('what runs containers where nothing is named', () => {
+  for (const [programs, controllers, expected] of [
+    [['runc', 'crun'], undefined, 'crun'],
+    [['runc', 'crun'], '', 'crun'],
+    // crun would refuse each container there.
+    [['runc', 'crun'], 'hugetlb misc\n', 'runc'],
+    [['crun'], 'hugetlb\n', 'crun'],
+    [['runc'], undefined, 'runc'],
+    [[], undefined, 'runc'],
+  ] as const) {
+    test(`${expected} with ${programs.join(' and ') || 'nothing'}, controllers beside cgroup v1: ${controllers?.trim() ?? 'no such file'}`, async () => {
+      const file = join(makeTemporaryFolder(), 'cgroup.controllers')
+      if (controllers !== undefined) await writeFile(file, controllers)
+      assert.equal(await findOciRuntime(await installed(...programs), file), expected)
+    })
+  }
 })

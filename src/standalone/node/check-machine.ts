@@ -2,6 +2,7 @@ import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { createServer } from 'node:net'
 import { isProgram } from '../../system/files/is-program.ts'
 import { readKernelSetting } from '../../system/machine/kernel-settings.ts'
+import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { readNodeAddress } from '../../system/machine/read-node-address.ts'
 import type { IngressPorts } from '../../controllers/ingress/ingress-proxy.ts'
 import type { NodePorts } from '../arguments/up-options.ts'
@@ -25,15 +26,19 @@ const programs: Readonly<Record<string, string>> = {
   '/usr/bin/catatonit': 'catatonit',
 }
 
-/** What runs containers where the user names nothing; the first is also what Debian's containerd brings along. */
-const ociRuntimes = ['runc', 'crun'] as const
+// With cgroup v1, what is left to cgroup v2; elsewhere there is no such file.
+const HYBRID_CONTROLLERS = '/sys/fs/cgroup/unified/cgroup.controllers'
 
-/** The first one that is installed. */
-export async function findOciRuntime(path: string): Promise<string> {
-  for (const name of ociRuntimes) {
+/**
+ * What runs containers where the user names nothing: crun where it is installed and runs, since it takes half of the CPU time, else runc. Beside a cgroup v1
+ * crun refuses to run when cgroup v2 has controllers too.
+ */
+export async function findOciRuntime(path: string, hybridControllers = HYBRID_CONTROLLERS): Promise<string> {
+  const isHybrid = ((await readTextIfPresent(hybridControllers)) ?? '').trim() !== ''
+  for (const name of isHybrid ? ['runc', 'crun'] : ['crun', 'runc']) {
     if (await isProgram(name, path)) return name
   }
-  return ociRuntimes[0]
+  return 'runc'
 }
 
 /** Fails when a program that a private runtime needs is not installed. Docker, where it answers, is named as the other way. */
