@@ -17,12 +17,13 @@ find_node() {
 
 # program NAME: what "npm run build" wrote unless a source is newer, else what is built here from the sources (2 s after an edit), else the sources
 # themselves. An installed package has nothing but the first, wherever it lies; below node_modules Node strips no types. DECKHAND_RUN=sources leaves out
-# what "npm run build" wrote; DECKHAND_RUN=files runs each source file by itself, for tests that reach into a program.
+# what "npm run build" wrote; DECKHAND_RUN=built takes it without looking for edits, as an installed package does; DECKHAND_RUN=files runs each source file by itself, for tests that reach into a program.
 program() {
   source=$root/src/$1.ts
   case $root in */node_modules/*) source= ;; esac
   case ${DECKHAND_RUN:-} in
     files) ;;
+    built) source= ;;
     sources) build_edited "$1" && return ;;
     *) is_current "$1" dist made && return || build_edited "$1" && return ;;
   esac

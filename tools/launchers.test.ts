@@ -111,6 +111,7 @@ describe('the launchers', () => {
     assert.equal(program({ DECKHAND_RUN: 'sources' }), 'src/main.ts', 'where it cannot be built')
     age('src/pods/worker.ts', 3000)
     assert.equal(program(), 'src/main.ts')
+    assert.equal(program({ DECKHAND_RUN: 'built' }), 'dist/main.js', 'as an installed package does')
     rmSync(join(folder, 'src/pods/worker.ts'))
     assert.equal(program(), 'src/main.ts')
     rmSync(join(folder, 'src/pods'), { recursive: true })

@@ -66,12 +66,16 @@ export async function openRuntime(base: Base, hub: Hints) {
     },
   })
   const version = await startRuntime({ client, settings, clock, log }, tasks.signal)
-  const driver = await findCgroupDriver(
-    { client, settings, onOld: () => metrics.runtimeLosesSupport(REPORTS_DRIVER_FROM), clock, log },
-    tasks.signal,
-  )
-  const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
   const health = new RuntimeHealth({ client: patient, clock, log, onChange: () => hub.runtimeChanged() })
+  const onOld = () => metrics.runtimeLosesSupport(REPORTS_DRIVER_FROM)
+  // None of them needs another, and a start waits for all.
+  const [driver, allocations] = await Promise.all([
+    findCgroupDriver({ client, settings, onOld, clock, log }, tasks.signal),
+    loadAllocations(base),
+    // Before anything is reported of the node, so that it does not seem to fail at each start of the agent.
+    health.check(tasks.signal),
+  ])
+  const cgroups: CgroupLayout = { driver, root: settings.cgroupRoot, perQos: config.cgroupsPerQOS }
   const onDemand = settings.gates.enabled('PLEGOnDemandRelist')
   const relists = new RelistHealth({
     syncFrequencyMs: config.syncFrequency,
@@ -92,9 +96,6 @@ export async function openRuntime(base: Base, hub: Hints) {
     },
     tasks.signal,
   )
-  const allocations = await loadAllocations(base)
-  // Before anything is reported of the node, so that it does not seem to fail at each start of the agent.
-  await health.check(tasks.signal)
   const loops: readonly Loop[] = [
     {
       name: 'observer',
