@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { computeMedian, computeMedianInterval, computeRatioInterval, createChance } from './compute-statistics.ts'
+import {
+  computeMedian,
+  computeMedianInterval,
+  computePercentile,
+  computeRatioInterval,
+  createChance,
+} from './compute-statistics.ts'
 
 const around = (middle: number, noise: number, count: number, seed = 1) => {
   const chance = createChance(seed)
@@ -67,4 +73,17 @@ describe('computeRatioInterval()', () => {
   test('is not sure with little', () => {
     assert.equal(computeRatioInterval([1, 2], [2, 4], createChance(1))?.spread, Infinity)
   })
+})
+
+describe('computePercentile()', () => {
+  const hundred = Array.from({ length: 100 }, (_, index) => 100 - index)
+  for (const [values, percent, expected] of [
+    [[], 99, Number.NaN],
+    [[7], 99, 7],
+    [hundred, 99, 99],
+    [hundred, 50, 50],
+    [hundred, 100, 100],
+  ] as const) {
+    test(`${percent} of ${values.length} values`, () => assert.equal(computePercentile(values, percent), expected))
+  }
 })

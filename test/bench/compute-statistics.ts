@@ -22,6 +22,12 @@ export function computeMedian(values: readonly number[]): number | undefined {
   return sorted.length % 2 === 1 || low === undefined ? high : (low + high) / 2
 }
 
+/** The value that so many percent are not above; NaN when there is none. */
+export function computePercentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN
+}
+
 /**
  * The interval of the median by its order statistics: it assumes nothing of how the values are spread, so that outliers, which times
  * always have, do not widen it.

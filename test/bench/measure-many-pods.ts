@@ -48,12 +48,12 @@ export const manyPodsScenario: Scenario = {
 }
 
 /** All pods written at once, until they are Ready. */
-export async function measureBurst({ lab, pods, signal }: Bench, agent: LabAgent): Promise<Samples> {
+export async function measureBurst({ lab, pods, signal }: Bench, agent: LabAgent, prefix = 'many'): Promise<Samples> {
   const logs = new WorkloadLogs(String(agent.config['podLogsDir']))
   const cpuBefore = await cpuSeconds(agent.pid)
   const written = now()
   for (let index = 0; index < pods; index += 1) {
-    const name = `many-${String(index).padStart(3, '0')}`
+    const name = `${prefix}-${String(index).padStart(3, '0')}`
     await lab.manifests.write(name, createWorkload(name))
   }
   // The times are the workloads' own, so rare checks cost no precision; asking the agent would cost it CPU.
@@ -61,7 +61,7 @@ export async function measureBurst({ lab, pods, signal }: Bench, agent: LabAgent
   await waitFor(
     `${pods} pods to start`,
     async () => {
-      for (const pod of await logs.pods()) {
+      for (const pod of (await logs.pods()).filter((each) => each.startsWith(`default_${prefix}-`))) {
         const time = started.has(pod) ? undefined : await logs.time(pod, 0, 'started')
         if (time !== undefined) started.set(pod, time)
       }
@@ -132,7 +132,7 @@ async function runningTasks(lab: Lab): Promise<readonly string[]> {
 }
 
 /** Metrics that only our agent has; nothing for another. */
-async function readMetrics(lab: Lab, agent: LabAgent): Promise<Samples> {
+export async function readMetrics(lab: Lab, agent: LabAgent): Promise<Samples> {
   const from = performance.now()
   const url = `http://127.0.0.1:${String(agent.config['readOnlyPort'])}/metrics`
   const answer = await lab.network.get(url).catch(() => undefined)

@@ -8,6 +8,8 @@ import type { Lab } from '../e2e/lab/start-lab.ts'
 /** The API of a node in a lab, as its administrator. */
 export interface NodeApi {
   send<T>(method: string, path: string, body?: object): Promise<T>
+  /** Follows a list until it is disposed of; check() throws when it broke off before. */
+  watch(path: string, onEvent: (type: string, object: unknown) => void): Disposable & { check(): void }
   close(): void
 }
 
@@ -20,6 +22,7 @@ export async function openNodeApi(lab: Lab, kubeconfig: string): Promise<NodeApi
       if (session.destroyed || session.closed) session = await connectTo(lab, text)
       return await send(session, { method, path, body })
     },
+    watch: (path, onEvent) => watch(session, path, onEvent),
     close: () => session.destroy(),
   }
 }
@@ -53,4 +56,31 @@ async function send<T>(
   const text = Buffer.concat(await stream.toArray()).toString('utf8')
   if (Number(headers[':status']) >= 300) throw new Error(`Cannot ${method} "${path}": ${text}`)
   return JSON.parse(text) as T
+}
+
+function watch(
+  session: ClientHttp2Session,
+  path: string,
+  onEvent: (type: string, object: unknown) => void,
+): Disposable & { check(): void } {
+  const stream = session.request({ ':method': 'GET', ':path': path })
+  stream.setEncoding('utf8')
+  stream.on('error', () => {})
+  let rest = ''
+  let hasEnded = false
+  stream.on('end', () => (hasEnded = true))
+  stream.on('data', (chunk: string) => {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const { type, object } = JSON.parse(line) as { type: string; object: unknown }
+      onEvent(type, object)
+    }
+  })
+  return {
+    check() {
+      if (hasEnded) throw new Error(`Cannot follow "${path}": it ended before its time`)
+    },
+    [Symbol.dispose]: () => stream.close(),
+  }
 }

@@ -16,9 +16,13 @@ export interface BenchOptions {
   /** After so long nothing more is begun. */
   readonly minutes: number
   readonly pods: number
+  /** How many fill a node. */
+  readonly densePods: number
   /** How many have probes. */
   readonly probedPods: number
   readonly steadyMs: number
+  /** For how long pods come and go. */
+  readonly rushMs: number
   readonly json: string | undefined
   /** Each run is one more line in it. */
   readonly history: string
@@ -37,8 +41,9 @@ Usage: npm run bench -- [options]
   --most-rounds N  with --against: measures whose ratio is not known to 5 % with a confidence of 95 % are repeated up
                    to so many rounds (8); else as --rounds
   --minutes N      after so long no measure is begun any more (35)
-  --pods N         how many "many pods" are (100), and the pods with probes (200)
+  --pods N         how many "many pods" are (100), the pods with probes (200) and those of a full node (500)
   --steady N       seconds over which CPU is measured while nothing changes (30)
+  --rush N         seconds for which pods of a cluster come and go (300); needs KUBE_BIN, as npm run test:cluster does
   --json FILE      keep the results and every single value here
   --history FILE   one more line in this file, with medians, ratios and intervals (bench-results/history.jsonl)
   --compare FILE   compare with the last run in this history file; fails when a row is worse`
@@ -57,6 +62,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       minutes: text,
       pods: text,
       steady: text,
+      rush: text,
       json: text,
       history: text,
       compare: text,
@@ -80,8 +86,10 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     ),
     minutes: parseCount('minutes', values.minutes ?? '35'),
     pods: parseCount('pods', values.pods ?? '100'),
+    densePods: parseCount('pods', values.pods ?? '500'),
     probedPods: parseCount('pods', values.pods ?? '200'),
     steadyMs: parseCount('steady', values.steady ?? '30') * 1000,
+    rushMs: parseCount('rush', values.rush ?? '300') * 1000,
     json: values.json,
     history: values.history ?? 'bench-results/history.jsonl',
     compare: values.compare,

@@ -2,9 +2,11 @@
 export interface Row {
   readonly name: string
   readonly title: string
-  readonly unit: 's' | '%' | 'MB' | '/s' | ''
+  readonly unit: 's' | '%' | 'MB' | '/s' | '×' | ''
   /** What our value may be, as a part of the other kubelet's; undefined where there is no comparison. */
   readonly aim: number | undefined
+  /** What our value may be by itself, whatever another kubelet does. */
+  readonly limit?: number
   /** The row with what the runtime alone takes: no agent is below it. */
   readonly floor?: string
 }
@@ -15,6 +17,11 @@ const row = (name: string, unit: Row['unit'], aim: number | undefined, title: st
   unit,
   aim,
   ...(floor !== undefined && { floor }),
+})
+
+const limited = (name: string, unit: Row['unit'], limit: number, title: string): Row => ({
+  ...row(name, unit, undefined, title),
+  limit,
 })
 
 /** Every measure, in the order of the table. */
@@ -57,8 +64,36 @@ export const rows: readonly Row[] = [
   row('dense-summary', 's', undefined, 'GET /stats/summary, 500 pods'),
   row('dense-cadvisor', 's', undefined, 'GET /metrics/cadvisor, 500 pods'),
   row('dense-metrics', 's', undefined, 'GET /metrics, 500 pods'),
+  row('dense-pods-size', 'MB', undefined, 'GET /pods, 500 pods: size'),
+  row('dense-summary-size', 'MB', undefined, 'GET /stats/summary, 500 pods: size'),
+  row('dense-cadvisor-size', 'MB', undefined, 'GET /metrics/cadvisor, 500 pods: size'),
+  row('dense-metrics-size', 'MB', undefined, 'GET /metrics, 500 pods: size'),
+  row('dense-event-loop', 's', undefined, 'event-loop delay p99, 500 pods'),
+  row('sparse-cpu', '%', 0.2, 'steady, 50 pods: agent CPU, part of a core'),
+  row('sparse-memory', 'MB', undefined, 'memory (PSS), 50 pods'),
+  limited('dense-growth', '×', 1.5, 'steady, 500 pods: agent CPU, as a part of that with 50 pods'),
+  limited('dense-pod-memory', 'MB', 0.15, 'memory (PSS) for each further pod, from 50 to 500'),
+  limited('dense-scrape-time', 's', 0.1, 'the dearest scrape, 500 pods: CPU time of the event loop'),
+  limited('dense-scrape-hold', 's', 0.01, 'scrapes, 500 pods: longest time that the event loop was held'),
   row('dense-recovery', 's', 0.5, 'SIGKILL with 500 pods → all Ready again in GET /pods'),
   row('dense-gone', 's', 1, '500 manifests removed at once → no pod is left'),
+  // While pods that are asked over HTTP each second for their liveness run beside.
+  row('crash-cpu', '%', 0.5, 'a node of crash-looping pods: agent CPU in the second minute, part of a core'),
+  row('crash-starts', '/s', undefined, 'a node of crash-looping pods: containers started in a second'),
+  row('crash-probe-gap', 's', 1, 'a node of crash-looping pods: longest time without a liveness probe of another pod'),
+  row('streams-open', 's', 1, '50 exec and 200 followed logs at once: all of them open'),
+  row('streams-exec', 's', 1, '50 exec and 200 followed logs at once: a line to a process and back, p99'),
+  row('streams-follow', 's', 1, '50 exec and 200 followed logs at once: a line written → read, p99'),
+  row('streams-cpu', '%', 1, '50 exec and 200 followed logs at once: agent CPU, part of a core'),
+  row('streams-probe-gap', 's', 1, '50 exec and 200 followed logs at once: longest time without a liveness probe'),
+  // Open loop: the next pod is made whether the node keeps up or not. On a real API server (KUBE_BIN names the folder of its programs).
+  row('rush-ready', '/s', undefined, '20 pods a second made and deleted in a cluster: pods that got Ready in a second'),
+  row('rush-ready-time', 's', 0.85, '… made → Ready, p99 of those'),
+  row('rush-gone-time', 's', 1, '… deleted → gone, p99'),
+  row('rush-cpu', 's', 0.7, '… agent CPU time for each pod'),
+  row('rush-requests', '', undefined, '… API requests for each pod'),
+  row('rush-lease-gap', 's', 1, '… longest time without a renewal of the lease'),
+  row('rush-probe-gap', 's', 1, '… longest time without a liveness probe of another pod'),
   // Readiness over HTTP, liveness over TCP (exec in one pod of twenty), startup over TCP; seen by the workloads, over a minute.
   row('probes-missed', '', undefined, 'pods probed each second: periods without a probe, by the pods'),
   row('probes-gap', 's', undefined, 'pods probed each second: longest time without a probe, by the pods'),
@@ -98,6 +133,27 @@ export const rows: readonly Row[] = [
   // Aims: 10 MB and 1 %. Anonymous: the reader has the same program, so pages of files would count for less while it is there.
   row('page-memory', 'MB', undefined, 'standalone node, many pods: anonymous memory more while one page is open'),
   row('page-cpu', '%', undefined, 'standalone node, many pods: CPU more while one page is open, part of a core'),
+  // Both kinds of configuration in turns, pod by pod, on one node.
+  row('node-start', 's', undefined, "standalone node: manifest written → workload's first instruction"),
+  row(
+    'node-start-before',
+    's',
+    undefined,
+    '… with the settings of before: runc, and masquerading for each pod by the bridge plugin',
+  ),
+  limited('node-start-share', '×', 0.6, '… the first as a part of the second'),
+  row(
+    'node-start-cpu',
+    's',
+    undefined,
+    'standalone node: CPU time of the runtime and its plugins for the start of a pod',
+  ),
+  row(
+    'node-start-cpu-before',
+    's',
+    undefined,
+    '… with the settings of before: runc, and masquerading for each pod by the bridge plugin',
+  ),
   row('deployment-ready', 's', undefined, 'standalone node: kubectl create deployment → available'),
   row('rollout', 's', undefined, 'standalone node: rollout of 50 replicas'),
   row('request-direct', 's', undefined, 'standalone node: request to a pod, on a connection of its own'),
@@ -113,6 +169,7 @@ export const rows: readonly Row[] = [
   ),
   row('churn-requests', '', undefined, '720 pods of the API created and deleted: API requests per pod'),
   // deckhand simulate in a process of its own, on the API of the standalone node.
+  row('simulated-ready', 's', undefined, '100 simulated nodes with 10 pods each: start → all nodes and pods ready'),
   row(
     'simulated-cpu',
     '%',
@@ -126,6 +183,10 @@ export const rows: readonly Row[] = [
     undefined,
     '100 simulated nodes with 10 pods each: API requests while nothing changes',
   ),
+  row('fleet-ready', 's', undefined, '1,000 simulated nodes with 10 pods each: start → all nodes and pods ready'),
+  row('fleet-cpu', '%', undefined, '1,000 simulated nodes with 10 pods each: CPU for each node while nothing changes'),
+  row('fleet-memory', 'MB', undefined, '1,000 simulated nodes with 10 pods each: memory (PSS) for each node'),
+  row('fleet-requests', '/s', undefined, '1,000 simulated nodes with 10 pods each: API requests while nothing changes'),
 ]
 
 /** What was measured: for each row's name the values of all runs. */

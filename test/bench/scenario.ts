@@ -10,8 +10,11 @@ export interface Bench {
   readonly binary: string | undefined
   readonly runs: number
   readonly pods: number
+  readonly densePods: number
   readonly probedPods: number
   readonly steadyMs: number
+  /** For how long pods come and go. */
+  readonly rushMs: number
   readonly signal: AbortSignal
 }
 
@@ -21,8 +24,13 @@ export interface Scenario {
   readonly rows: readonly string[]
   /** Of our own node alone: another kubelet has nothing like it. */
   readonly isOwn?: true
+  /** Why it cannot be measured here; undefined when it can. */
+  refusal?(): string | undefined
   measure(bench: Bench): Promise<Samples>
 }
+
+// The first start may have to build, on a machine that is busy.
+const PATIENCE_MS = 180_000
 
 /** Starts the kubelet to measure and waits until it is healthy. */
 export async function startBenchAgent(
@@ -30,7 +38,7 @@ export async function startBenchAgent(
   config: Readonly<Record<string, unknown>> = {},
 ): Promise<LabAgent> {
   const agent = await lab.startAgent({ config, ...(binary !== undefined && { binary }) })
-  await agent.healthy()
+  await agent.healthy(PATIENCE_MS)
   return agent
 }
 

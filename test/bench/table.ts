@@ -37,9 +37,18 @@ export function computeResults(kubelets: readonly Measured[]): readonly ResultRo
     const ratio =
       other && computeRatioInterval(ours.samples[row.name] ?? [], other.samples[row.name] ?? [], createChance(SEED))
     const least = row.floor === undefined ? undefined : computeMedian(ours.samples[row.floor] ?? [])
-    const reached = ratio === undefined || row.aim === undefined ? undefined : ratio.median <= row.aim
+    const reached = isReached(row, ratio, medians[0])
     return [{ ...row, medians, own, ratio, least, reached }]
   })
+}
+
+function isReached(
+  { aim, limit }: Row,
+  ratio: MedianInterval | undefined,
+  own: number | undefined,
+): boolean | undefined {
+  if (limit !== undefined && own !== undefined) return own <= limit
+  return ratio === undefined || aim === undefined ? undefined : ratio.median <= aim
 }
 
 /** The rows that are not known well enough: of those that are compared the ratio counts, else our own median. Rows without an aim are for information. */
@@ -54,7 +63,7 @@ export function listUncertain(results: readonly ResultRow[]): readonly string[] 
 export function formatTable(labels: readonly string[], results: readonly ResultRow[]): string {
   const compared = labels.length > 1
   return alignColumns([
-    ['measure (median)', ...labels, 'floor', ...(compared ? ['ratio', '95 %', 'aim', ''] : ['± '])],
+    ['measure (median)', ...labels, 'floor', ...(compared ? ['ratio', '95 %', 'aim', ''] : ['± ', 'aim', ''])],
     ...results.map((result) => [
       result.title,
       ...result.medians.map((value) => formatValue(value, result.unit)),
@@ -63,10 +72,13 @@ export function formatTable(labels: readonly string[], results: readonly ResultR
         ? [
             formatRatio(result.ratio?.median),
             formatInterval(result.ratio),
-            formatAim(result.aim),
+            formatAim(result),
             formatReached(result.reached),
           ]
-        : [formatSpread(result.own)]),
+        : [
+            formatSpread(result.own),
+            ...(result.limit === undefined ? [] : [formatAim(result), formatReached(result.reached)]),
+          ]),
     ]),
   ])
 }
@@ -86,7 +98,7 @@ export function alignColumns(lines: readonly (readonly string[])[]): string {
 
 export function formatValue(value: number | undefined, unit: Row['unit']): string {
   if (value === undefined) return '–'
-  const digits = { s: 3, '%': 2, MB: 1, '/s': 0, '': 0 }[unit]
+  const digits = { s: 3, '%': 2, MB: value < 1 ? 3 : 1, '/s': value < 10 ? 1 : 0, '×': 2, '': 0 }[unit]
   return `${value.toFixed(digits)}${unit === '' ? '' : ` ${unit}`}`
 }
 
@@ -108,7 +120,8 @@ function formatSpread(interval: MedianInterval | undefined): string {
   return `${(interval.spread * 100).toFixed(1)} %`
 }
 
-function formatAim(aim: number | undefined): string {
+function formatAim({ aim, limit, unit }: Pick<Row, 'aim' | 'limit' | 'unit'>): string {
+  if (limit !== undefined) return `≤ ${limit} ${unit}`
   return aim === undefined ? '' : `≤ ${aim} ×`
 }
 

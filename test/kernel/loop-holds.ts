@@ -10,7 +10,7 @@ const SCHEDSTAT_BYTES = 64
  * thread could have run and the machine had no CPU for it is left out, so that a starved machine is not taken for a blocked loop.
  * The period of the timer is a part of it, and so is what a virtual machine is not run by its host.
  */
-export function watchLoop(note: (heldMs: number) => void): Disposable {
+export function watchLoop(note: (heldMs: number) => void, tickMs = TICK_MS): Disposable {
   // Of the thread that opens it. In order: time on a CPU, time of waiting for one, in nanoseconds; number of turns.
   const file = openSync('/proc/thread-self/schedstat', 'r')
   const bytes = Buffer.alloc(SCHEDSTAT_BYTES)
@@ -21,7 +21,7 @@ export function watchLoop(note: (heldMs: number) => void): Disposable {
     const now = { at: performance.now(), starved: starvedMs() }
     note(now.at - last.at - (now.starved - last.starved))
     last = now
-  }, TICK_MS)
+  }, tickMs)
   timer.unref()
   return {
     [Symbol.dispose]() {

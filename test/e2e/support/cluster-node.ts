@@ -35,17 +35,25 @@ export class ClusterNode implements NodeProcess {
   readonly #state: string
   readonly #kubelet: string
   readonly #programs: KubePrograms
+  readonly #settings: Readonly<Record<string, unknown>>
   readonly #ended = new AbortController()
   #plane: ControlPlane | undefined
   #agent: StartedProcess | undefined
   #approver: Promise<void> | undefined
 
-  /** `kubelet` is the path of the agent to run. */
-  constructor(lab: Lab, state: string, kubelet: string, programs: KubePrograms) {
+  /** `kubelet` is the path of the agent to run; `settings` are fields of its configuration. */
+  constructor(
+    lab: Lab,
+    state: string,
+    kubelet: string,
+    programs: KubePrograms,
+    settings: Readonly<Record<string, unknown>> = {},
+  ) {
     this.#lab = lab
     this.#state = state
     this.#kubelet = kubelet
     this.#programs = programs
+    this.#settings = settings
   }
 
   async start(): Promise<void> {
@@ -62,6 +70,13 @@ export class ClusterNode implements NodeProcess {
     if (signal === 'SIGTERM')
       throw new Error('Cannot end the agent with the control plane: they are apart in a cluster')
     await this.#plane?.kill(signal)
+  }
+
+  /** The pid of the agent as we see it. */
+  async agentPid(): Promise<number> {
+    const pid = this.#agent?.pid
+    if (pid === undefined) throw new Error('Cannot find the agent: it is not started')
+    return (await childPid(pid)) ?? pid
   }
 
   async output(): Promise<string> {
@@ -91,7 +106,7 @@ export class ClusterNode implements NodeProcess {
     for (const folder of folders) await mkdir(folder, { recursive: true })
     makeCgroup(record.cgroupRoot)
     const config = JSON.parse(createAgentConfig(layout, record)) as object
-    await writeFile(layout.agentConfig, JSON.stringify({ ...config, ...CLUSTER_SETTINGS }))
+    await writeFile(layout.agentConfig, JSON.stringify({ ...config, ...CLUSTER_SETTINGS, ...this.#settings }))
     await writeFile(layout.record, JSON.stringify(record))
     const folder = `${this.#state}/control-plane`
     const files = await writeControlPlaneFiles({

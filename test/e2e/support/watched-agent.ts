@@ -8,9 +8,10 @@ interface LoopHolds {
 }
 
 /** An agent that writes to a file when its event loop was held up. */
-export function withLoopWatch(file: string, { environment, ...options }: AgentOptions): AgentOptions {
+export function withLoopWatch(file: string, { environment, ...options }: AgentOptions, tickMs?: number): AgentOptions {
   const NODE_OPTIONS = `--import=${new URL('loop-watch.ts', import.meta.url).href}`
-  return { ...options, environment: { ...environment, LOOP_WATCH: file, NODE_OPTIONS } }
+  const tick = tickMs === undefined ? {} : { LOOP_WATCH_TICK: String(tickMs) }
+  return { ...options, environment: { ...environment, ...tick, LOOP_WATCH: file, NODE_OPTIONS } }
 }
 
 export async function readHolds(file: string): Promise<LoopHolds> {
