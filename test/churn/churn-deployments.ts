@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { TaskGroup } from '../../src/base/async/task-group.ts'
 import type { Deployment, ReplicaSet } from '../../src/model/generated/api-groups.ts'
 import type { Pod } from '../../src/model/generated/core-v1.ts'
+import { KubeApiError, KubeUnreachableError } from '../../src/protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../src/protocols/kube-api/kube-client.ts'
 import { openClient } from '../../src/standalone/node/api/open-client.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
@@ -92,7 +93,16 @@ class Users {
         spec: { containers: [{ name: 'main', image: 'deckhand.local/busybox:1' }] },
       },
     }
-    await this.#send('POST', `${APPS}/deployments`, { metadata: { name }, spec })
+    for (;;) {
+      try {
+        await this.#send('POST', `${APPS}/deployments`, { metadata: { name }, spec })
+        break
+      } catch (error) {
+        // An answer that did not come in time may have been one all the same.
+        if (error instanceof KubeApiError && error.reason === 'AlreadyExists') break
+        if (!(error instanceof KubeUnreachableError)) throw error
+      }
+    }
     this.wanted.set(name, { replicas, version: '0' })
   }
 
