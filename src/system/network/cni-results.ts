@@ -4,7 +4,7 @@ import { isRecord } from '../../base/document/is-record.ts'
 import { watchDirectory } from '../files/watch-directory.ts'
 
 /** Where runtimes keep what CNI plugins answered, unless they were told otherwise. */
-export const CNI_RESULTS = '/var/lib/cni/results'
+const CNI_RESULTS = '/var/lib/cni/results'
 
 interface CniResult {
   readonly podUid: string
