@@ -43,7 +43,10 @@ export function createVolumes(
   const counted: string[] = []
   const deps: VolumesDeps = {
     ...node.deps,
-    events: { record: (_, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`) },
+    events: {
+      record: (_, { type, reason, message, about }) =>
+        void events.push(`${type} ${reason} ${message}${about === undefined ? '' : ` (${about.kind} ${about.name})`}`),
+    },
     metrics: {
       storageOperation: ({ plugin, operation, failed, isMigrated }) =>
         void counted.push(`${plugin} ${operation} ${failed}${isMigrated === true ? ' migrated' : ''}`),

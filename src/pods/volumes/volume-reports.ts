@@ -6,6 +6,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { PodVolume, PodVolumeDeps } from './pod-volume.ts'
 import type { VolumeKind } from './volume-kind.ts'
+import { FileSystemMismatchError } from './mounts/mount-block-device.ts'
 import { VolumeStepError } from './volume-step-error.ts'
 import { errorMessage, errorText } from '../../base/telemetry/error-text.ts'
 
@@ -70,7 +71,22 @@ export class VolumeReports {
     const step = own?.step ?? (isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed')
     const message = `${step} for volume "${specName}" : ${errorMessage(error)}`
     const reason = own?.reason ?? (isBlock ? 'FailedMapVolume' : 'FailedMount')
-    if (this.#isDue(volume, message)) events.record(pod, { type: 'Warning', reason, message })
+    if (!this.#isDue(volume, message)) return
+    events.record(pod, { type: 'Warning', reason, message })
+    this.#reportMismatch(volume, pod, error)
+  }
+
+  /** Who looks after the disks has to know of it, not only the users of the pod. */
+  #reportMismatch({ place: { specName }, desired }: PodVolume, pod: Pod, error: unknown): void {
+    if (desired?.source.kind !== 'persistent' || !isMismatch(error)) return
+    const { name = '', uid = '', resourceVersion = '' } = desired.source.volume.metadata ?? {}
+    const message = `MountVolume failed for volume "${specName}" ${errorMessage(error)}`
+    this.#deps.events.record(pod, {
+      type: 'Warning',
+      reason: 'FailedMountOnFilesystemMismatch',
+      message,
+      about: { kind: 'PersistentVolume', apiVersion: 'v1', name, uid, resourceVersion },
+    })
   }
 
   #unmountDone(volume: PodVolume, error: unknown): void {
@@ -86,6 +102,10 @@ export class VolumeReports {
 
 function isDevice({ place: { uid, path } }: PodVolume): boolean {
   return path.includes(`/${uid}/volumeDevices/`)
+}
+
+function isMismatch(error: unknown): boolean {
+  return error instanceof FileSystemMismatchError || (error instanceof Error && isMismatch(error.cause))
 }
 
 function isMigrated({ desired }: PodVolume): boolean {

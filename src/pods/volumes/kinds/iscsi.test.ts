@@ -5,6 +5,7 @@ import { createContainer, createPod } from '../../../../test/builders/create-pod
 import { createSelinuxMounts } from '../../../../test/builders/create-selinux-mounts.ts'
 import { until } from '../../../../test/fakes/until.ts'
 import { FakeSan, IQN } from '../../../../test/fakes/fake-san.ts'
+import { MountError } from '../../../system/mounts/run-mount.ts'
 import type { ISCSIPersistentVolumeSource, PersistentVolumeSpec } from '../../../model/generated/core-v1.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
@@ -118,6 +119,25 @@ describe('an iSCSI volume', () => {
     await until(() => events.length > 0)
     giveUp.abort(new Error('enough'))
     assert.match(events.join(), /Cannot use volume "data" for writing: another pod has its disk mounted read-only/)
+  })
+
+  test('with another file system than is asked for is an event of the pod and of the volume', async () => {
+    const { san, ensure, volumes, events } = createDiskAgent(
+      { vol: specWith({ fsType: 'ext4' }) },
+      { san: createSan() },
+    )
+    await volumes.adopt()
+    san.disks.contents.set('/dev/sda', { kind: 'fileSystem', type: 'xfs' })
+    san.disks.failures.set('mount', new MountError('wrong fs type', { uncertain: false }))
+    const giveUp = new AbortController()
+    void ensure(podWith('u-1'), giveUp.signal).catch(() => {})
+    await until(() => events.length > 1)
+    giveUp.abort(new Error('enough'))
+    const why = 'wrong fs type; the volume asks for ext4, but the device has xfs'
+    assert.deepEqual(events, [
+      `Warning FailedMount MountVolume.MountDevice failed for volume "vol" : ${why}`,
+      `Warning FailedMountOnFilesystemMismatch MountVolume failed for volume "vol" ${why} (PersistentVolume vol)`,
+    ])
   })
 
   test('uses CHAP where it is asked for, with the secret of its namespace', async () => {

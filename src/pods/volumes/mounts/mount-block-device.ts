@@ -21,6 +21,11 @@ export interface BlockMount {
   readonly readOnly: boolean
 }
 
+/** The device has another file system than its volume asks for. */
+export class FileSystemMismatchError extends Error {
+  override readonly name = 'FileSystemMismatchError'
+}
+
 const DEFAULT_FILE_SYSTEM = 'ext4'
 const MOUNT_MS = 120_000
 
@@ -52,8 +57,7 @@ export async function mountBlockDevice(
     // One that was given up while it ran may succeed yet.
     if (error.uncertain) throw new UncertainMountError(error.message, { cause: error })
     if (found === undefined || found === fileSystem) throw error
-    throw new Error(`${error.message}; the volume asks for ${fileSystem}, but the device has ${found}`, {
-      cause: error,
-    })
+    const message = `${error.message}; the volume asks for ${fileSystem}, but the device has ${found}`
+    throw new FileSystemMismatchError(message, { cause: error })
   }
 }
