@@ -18,8 +18,8 @@ interface Counts {
   failed: number
 }
 
-/** Runs a row and says how it went. */
-async function judge(counts: Counts, name: string, run: () => Promise<void>): Promise<void> {
+/** Runs a row and says how it went; true when it passed. */
+async function judge(counts: Counts, name: string, run: () => Promise<void>): Promise<boolean> {
   const startedAt = performance.now()
   const failure = await run().then(
     () => undefined,
@@ -32,16 +32,21 @@ async function judge(counts: Counts, name: string, run: () => Promise<void>): Pr
     counts.failed += 1
     console.log(failure.error)
   }
+  return failure === undefined
 }
 
 async function runGroup(counts: Counts, { name, open, rows }: FaultGroup, options: FaultOptions): Promise<void> {
   console.log(`faults: ${name}`)
   let ground: AsyncDisposable | undefined
   for (const row of rows) {
-    await judge(counts, row.name, async () => {
+    const hasPassed = await judge(counts, row.name, async () => {
       ground ??= await open()
       await row.run(ground, options)
     })
+    if (hasPassed) continue
+    // What a row left that failed says nothing about the next one.
+    await ground?.[Symbol.asyncDispose]()
+    ground = undefined
   }
   await ground?.[Symbol.asyncDispose]()
 }

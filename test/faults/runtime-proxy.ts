@@ -31,6 +31,8 @@ interface Rule {
 }
 
 const PREFIX_BYTES = 5
+// A runtime has no such limit. With Node's own, a call beside a large answer that waits to be read would be refused.
+const MAX_SESSION_MEGABYTES = 1024
 const PASS: RuntimeFault = { kind: 'delay', ms: 0 }
 
 /** Stands between an agent and its runtime: passes every call of gRPC on, and breaks those that it is asked to. */
@@ -52,7 +54,7 @@ export class RuntimeProxy implements AsyncDisposable {
   private constructor(socket: string, upstream: string) {
     this.socket = socket
     this.#upstream = upstream
-    this.#server = createServer({ settings: { initialWindowSize: 1024 ** 2 } })
+    this.#server = createServer({ maxSessionMemory: MAX_SESSION_MEGABYTES, settings: { initialWindowSize: 1024 ** 2 } })
     this.#server.on('session', (session) => this.#pair(session))
     this.#server.on('stream', (stream: ServerHttp2Stream, headers) => void this.#pass(stream, headers))
   }
@@ -88,7 +90,10 @@ export class RuntimeProxy implements AsyncDisposable {
 
   /** Each connection of the agent has one to the runtime of its own: when one ends, so does the other. */
   #pair(session: ServerHttp2Session): void {
-    const far = connect('http://localhost', { createConnection: () => connectSocket(this.#upstream) })
+    const far = connect('http://localhost', {
+      maxSessionMemory: MAX_SESSION_MEGABYTES,
+      createConnection: () => connectSocket(this.#upstream),
+    })
     this.#sessions.set(session, far)
     far.on('error', () => session.destroy())
     far.once('close', () => session.destroy())
