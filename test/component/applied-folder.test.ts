@@ -86,7 +86,7 @@ describe('runAppliedFolder()', () => {
     node.write('a.yaml', map('a', '2'))
     await until(async () => (await node.value('a')) === '2' && (await node.value('b')) === undefined)
     await node.leave()
-    node.remove('a.yaml')
+    node.write('a.yaml', '# nothing any more\n')
     await node.restart()
     await until(async () => (await node.value('a')) === undefined)
     assert.deepEqual(node.said, [
@@ -227,5 +227,101 @@ describe('runAppliedFolder()', () => {
     await until(async () => (await read()).body.spec?.containers[0]?.command[0] === 'two')
     assert.notEqual((await read()).body.metadata.uid, first)
     assert.deepEqual(node.said, ['Pod default/p created', 'Pod default/p replaced'])
+  })
+
+  test('deletes nothing because a folder is empty, and says so', async (t) => {
+    const node = await setUp(t)
+    node.write('a.yaml', map('a', '1'))
+    await until(async () => (await node.value('a')) === '1')
+    await node.leave()
+    node.remove('a.yaml')
+    await node.restart()
+    await until(() => (node.problems() as unknown[]).length === 1)
+    const [problem] = node.problems() as readonly { readonly file: string; readonly reason: string }[]
+    assert.equal(problem?.file, node.folder)
+    assert.match(problem.reason, /^there is no file in it: the 1 objects that came from it stay/)
+    assert.equal(await node.value('a'), '1')
+    node.write('none.yaml', '')
+    await until(async () => (await node.value('a')) === undefined)
+    await until(() => (node.problems() as unknown[]).length === 0)
+  })
+
+  test('keeps what others wrote when a member leaves a list', async (t) => {
+    const node = await setUp(t)
+    const deployment = (env: string) =>
+      `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec: {containers: [{name: c, image: a, env: [${env}]}]}\n`
+    node.write('d.yaml', deployment('{name: A, value: "1"}, {name: B, value: "2"}'))
+    const path = '/apis/apps/v1/namespaces/default/deployments/d'
+    const read = async () =>
+      (await node.get(path)) as {
+        status: number
+        body: { spec: { replicas: number; template: { spec: { containers: { env: object[] }[] } } } }
+      }
+    await until(async () => (await read()).status === 200)
+    await node.send('PATCH:merge', path, { spec: { replicas: 3 } })
+    node.write('d.yaml', deployment('{name: B, value: "2"}'))
+    await until(async () => (await read()).body.spec.template.spec.containers[0]?.env.length === 1)
+    assert.equal((await read()).body.spec.replicas, 3)
+  })
+
+  test('keeps an object whose file names another version of its group', async (t) => {
+    const node = await setUp(t)
+    const scaler = (version: string) =>
+      `apiVersion: autoscaling/${version}\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}}\n`
+    node.write('h.yaml', scaler('v1'))
+    const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/h'
+    const uid = async () => ((await node.get(path)).body as { metadata?: { uid?: string } }).metadata?.uid
+    await until(async () => (await uid()) !== undefined)
+    const first = await uid()
+    node.write('h.yaml', scaler('v2'))
+    node.write('mark.yaml', map('mark', '1'))
+    await until(async () => (await node.value('mark')) === '1')
+    node.write('mark.yaml', map('mark', '2'))
+    await until(async () => (await node.value('mark')) === '2')
+    assert.equal(await uid(), first)
+    assert.ok(!node.said.some((line) => line.endsWith('deleted')), node.said.join('\n'))
+  })
+
+  describe('with custom resources', () => {
+    const definition = (kind: string) => {
+      const plural = `${kind.toLowerCase()}s`
+      const schema = '{type: object, x-kubernetes-preserve-unknown-fields: true}'
+      return `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: ${plural}.shop.example}\nspec:\n  group: shop.example\n  scope: Namespaced\n  names: {plural: ${plural}, kind: ${kind}}\n  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: ${schema}}}]\n`
+    }
+    const custom = (kind: string, size: number) =>
+      `apiVersion: shop.example/v1\nkind: ${kind}\nmetadata: {name: x}\nspec: {size: ${size}, parts: [{name: a}]}\n`
+    const sizeOf = async (node: Awaited<ReturnType<typeof setUp>>, plural: string) => {
+      const { body } = await node.get(`/apis/shop.example/v1/namespaces/default/${plural}/x`)
+      return (body as { spec?: { size?: number } }).spec?.size
+    }
+
+    test('changes them, and repairs what others changed', async (t) => {
+      const node = await setUp(t)
+      node.write('a-widget.yaml', custom('Widget', 1))
+      node.write('definition.yaml', definition('Widget'))
+      await until(async () => (await sizeOf(node, 'widgets')) === 1)
+      node.write('a-widget.yaml', custom('Widget', 2))
+      await until(async () => (await sizeOf(node, 'widgets')) === 2)
+      const path = '/apis/shop.example/v1/namespaces/default/widgets/x'
+      await node.send('PATCH:merge', path, { spec: { size: 5 } })
+      await until(async () => (await sizeOf(node, 'widgets')) === 2)
+      assert.deepEqual(node.problems(), [])
+    })
+
+    test('takes a second kind of a group that it knows, and forgets kinds that have gone', async (t) => {
+      const node = await setUp(t)
+      node.write('widgets.yaml', `${definition('Widget')}---\n${custom('Widget', 1)}`)
+      await until(async () => (await sizeOf(node, 'widgets')) === 1)
+      node.write('gadgets.yaml', `${definition('Gadget')}---\n${custom('Gadget', 3)}`)
+      await until(async () => (await sizeOf(node, 'gadgets')) === 3)
+      await node.leave()
+      node.write('gadgets.yaml', '')
+      node.write('widgets.yaml', '')
+      await node.restart()
+      await until(async () => (await node.get('/apis/shop.example/v1')).status === 404)
+      node.write('mark.yaml', map('mark', '1'))
+      await until(async () => (await node.value('mark')) === '1')
+      assert.deepEqual(node.problems(), [])
+    })
   })
 })

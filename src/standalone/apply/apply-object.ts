@@ -3,6 +3,7 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { KubeApiError, isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { AppliedObject } from './applied-object.ts'
 import { computeApplyPatch } from './compute-apply-patch.ts'
+import type { ApplyPatch } from './compute-apply-patch.ts'
 import { isWithin } from './is-within.ts'
 import type { ObjectPlace } from './object-paths.ts'
 import { formatExactJson, parseExactJson } from '../../base/document/exact-json.ts'
@@ -10,6 +11,7 @@ import { formatExactJson, parseExactJson } from '../../base/document/exact-json.
 // The one that kubectl uses, so that both can be used on the same object.
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const GONE_POLL_MS = 200
+const UNSUPPORTED_MEDIA_TYPE = 415
 // As kubectl: a field that the API does not know is a mistake, not something to leave out.
 const STRICT = { fieldValidation: 'Strict' }
 
@@ -43,29 +45,36 @@ export async function applyObject(
     before === undefined ? {} : (parseExactJson(before) as object),
     withLastApplied(object),
   )
-  if (patch.kind === 'patch') {
-    try {
-      const contentType = 'application/strategic-merge-patch+json'
-      const request = { method: 'PATCH', path, query: STRICT, body: patch.body, contentType } as const
-      const after = await client.send<AppliedObject>(request, signal)
-      // The API only writes it in another form.
-      if (after.metadata.resourceVersion === live.metadata.resourceVersion) return 'unchanged'
-      return isDrift ? 'repaired' : 'configured'
-    } catch (error) {
-      if (!(error instanceof KubeApiError) || error.code !== 422 || object.kind !== 'Pod') throw error
-    }
-  } else if (object.kind !== 'Pod') {
-    const body = withLastApplied(object)
-    const { resourceVersion } = live.metadata
-    await client.send(
-      { method: 'PUT', path, query: STRICT, body: { ...body, metadata: { ...body.metadata, resourceVersion } } },
-      signal,
-    )
-    return 'configured'
+  try {
+    const after = await sendPatch(client, path, patch, signal)
+    // The API only writes it in another form.
+    if (after.metadata.resourceVersion === live.metadata.resourceVersion) return 'unchanged'
+    return isDrift ? 'repaired' : 'configured'
+  } catch (error) {
+    if (!(error instanceof KubeApiError) || error.code !== 422 || object.kind !== 'Pod') throw error
   }
   await deleteAndWait(deps, path, signal)
   await create(deps, place, object, signal)
   return 'replaced'
+}
+
+/** Custom resources have no keys of their lists that all clients know, so the API takes no strategic patch of them. */
+async function sendPatch(
+  client: KubeClient,
+  path: string,
+  { kind, body }: ApplyPatch,
+  signal: AbortSignal,
+): Promise<AppliedObject> {
+  const send = async (form: ApplyPatch['kind']) => {
+    const contentType = `application/${form === 'merge' ? 'merge-patch' : 'strategic-merge-patch'}+json` as const
+    return await client.send<AppliedObject>({ method: 'PATCH', path, query: STRICT, body, contentType }, signal)
+  }
+  try {
+    return await send(kind)
+  } catch (error) {
+    if (!(error instanceof KubeApiError) || error.code !== UNSUPPORTED_MEDIA_TYPE) throw error
+    return await send('merge')
+  }
 }
 
 /** Ends an object that is wanted no more; is content when there is none. */

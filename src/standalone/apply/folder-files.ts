@@ -41,6 +41,11 @@ export class FolderFiles {
       .flatMap((file) => (this.#files.get(file)?.objects ?? []).map((located) => ({ file, ...located })))
   }
 
+  /** There is no file to apply at all, not even one without objects. */
+  get isEmpty(): boolean {
+    return this.#files.size === 0
+  }
+
   /** The folder and those below it, as they were at the last reading. */
   get folders(): readonly string[] {
     return this.#folders

@@ -15,6 +15,11 @@ export interface ObjectPlace {
   readonly name: ObjectName
 }
 
+/** A kind that the API does not have, and so no objects of it either. */
+export class UnknownKindError extends Error {
+  override readonly name = 'UnknownKindError'
+}
+
 /** Where objects of each kind are, as the API itself reports. */
 export class ObjectPaths {
   readonly #client: KubeClient
@@ -31,15 +36,24 @@ export class ObjectPaths {
   ): Promise<ObjectPlace> {
     const { apiVersion, kind } = object
     const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
-    const resources = await this.#discover(root, signal)
-    const found = resources.find((resource) => resource.kind === kind && !resource.name.includes('/'))
-    if (found === undefined) throw new Error(`the API has no ${kind} in ${apiVersion}`)
+    const found = await this.#findKind(root, kind, signal)
+    if (found === undefined) throw new UnknownKindError(`the API has no ${kind} in ${apiVersion}`)
     const namespace = found.namespaced ? object.namespace || 'default' : ''
     const scope = namespace === '' ? '' : `/namespaces/${encodeURIComponent(namespace)}`
     return {
       collection: `${root}${scope}/${found.name}`,
       name: { apiVersion, kind, namespace, name: object.name },
     }
+  }
+
+  /** A definition may have added the kind since the API was asked. */
+  async #findKind(root: string, kind: string, signal: AbortSignal): Promise<DiscoveredResource | undefined> {
+    const isIt = (resource: DiscoveredResource) => resource.kind === kind && !resource.name.includes('/')
+    const wasAsked = this.#known.has(root)
+    const found = (await this.#discover(root, signal)).find(isIt)
+    if (found !== undefined || !wasAsked) return found
+    this.#known.delete(root)
+    return (await this.#discover(root, signal)).find(isIt)
   }
 
   async #discover(root: string, signal: AbortSignal): Promise<readonly DiscoveredResource[]> {

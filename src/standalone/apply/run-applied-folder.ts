@@ -10,7 +10,7 @@ import { DriftWatch } from './drift-watch.ts'
 import type { PlacedObject } from './drift-watch.ts'
 import { FolderFiles } from './folder-files.ts'
 import type { BuildKustomization } from './folder-files.ts'
-import { ObjectPaths } from './object-paths.ts'
+import { ObjectPaths, UnknownKindError } from './object-paths.ts'
 import { Reporter } from './reporter.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
@@ -37,15 +37,22 @@ const CHECK_MS = 20_000
 const RETRY_MS = 2000
 // One save of an editor is several events.
 const COALESCE_MS = 50
-// What others refer to comes first.
+// What others refer to, or are judged by, comes first.
 const FIRST = [
   'Namespace',
+  'CustomResourceDefinition',
+  'NetworkPolicy',
+  'ResourceQuota',
+  'LimitRange',
   'PriorityClass',
   'RuntimeClass',
+  'StorageClass',
+  'IngressClass',
   'ServiceAccount',
   'Secret',
   'ConfigMap',
   'PersistentVolume',
+  'PersistentVolumeClaim',
 ]
 const LAST = ['Service', 'Pod']
 
@@ -146,7 +153,9 @@ class AppliedFolder {
       else if (name !== 'twice') record.set(keyOf(name), { ...name, file })
     }
     const objects = this.#files.objects().map(({ object }) => object)
-    for (const [key, recorded] of record) {
+    const isEmptied = record.size > 0 && this.#files.isEmpty
+    this.#reportEmptied(isEmptied ? record.size : 0)
+    for (const [key, recorded] of isEmptied ? [] : record) {
       // Not by their places in the API, which the API may not have reported just now.
       if (objects.some((object) => isRecordOf(recorded, object)) || this.#files.isBad(recorded.file)) continue
       if (await this.#delete(recorded, signal)) record.delete(key)
@@ -155,6 +164,14 @@ class AppliedFolder {
     await this.#keep(record)
     this.#applied = wanted
     return isWhole
+  }
+
+  /** An empty folder is more often a disk that is not mounted than the wish to lose all, with the data of claims. */
+  #reportEmptied(count: number): void {
+    const { folder } = this.#deps
+    if (count === 0) return this.#reporter.clear(EMPTIED)
+    const reason = `there is no file in it: the ${count} objects that came from it stay; they go when it has an empty file, as "none.yaml"`
+    this.#reporter.report(EMPTIED, `Cannot apply "${folder}": ${reason}`, { file: folder, reason })
   }
 
   /** Undefined when it failed. Of two files with one object the first counts. */
@@ -203,6 +220,8 @@ class AppliedFolder {
       return true
     } catch (error) {
       if (signal.aborted) throw error
+      // With the definition of its kind the object has gone too.
+      if (error instanceof UnknownKindError) return true
       const [object, reason] = [formatObjectName(name), `cannot be deleted: ${errorMessage(error)}`]
       const problem = { file: `${this.#deps.folder}/${name.file}`, object, reason }
       this.#reporter.report(keyOf(name), `Cannot delete ${object}: ${errorMessage(error)}`, problem)
@@ -220,6 +239,8 @@ class AppliedFolder {
 
 /** Begins what the reporter knows an object of a file by. */
 const OBJECT = 'object '
+/** What it knows a folder by in which there is nothing any more. */
+const EMPTIED = 'emptied'
 
 function aboutOf(file: string, { kind, metadata }: AppliedObject): string {
   return `${OBJECT}${file} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`
@@ -238,11 +259,16 @@ export function parseRecord(text: string | undefined): ReadonlyMap<string, Recor
 function isRecordOf({ apiVersion, kind, namespace, name }: ObjectName, object: AppliedObject): boolean {
   const { metadata } = object
   const isThere = namespace === '' || namespace === (metadata.namespace || 'default')
-  return isThere && apiVersion === object.apiVersion && kind === object.kind && name === metadata.name
+  return isThere && groupOf(apiVersion) === groupOf(object.apiVersion) && kind === object.kind && name === metadata.name
 }
 
+/** By its group, since it is the same object in each version of it. */
 function keyOf({ apiVersion, kind, namespace, name }: ObjectName): string {
-  return `${apiVersion}/${kind}/${namespace}/${name}`
+  return `${groupOf(apiVersion)}/${kind}/${namespace}/${name}`
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 }
 
 function rank({ kind }: AppliedObject): number {
