@@ -62,8 +62,8 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
       name: 'servers',
       async run(s) {
         const onAnswering = () => answering.set(true)
-        const { refusedManifests } = sources
-        const asked = { registry, refusedManifests, statsRoutes, createApi, onAnswering }
+        const { refusedManifests, unusedFields } = sources
+        const asked = { registry, refusedManifests, unusedFields, statsRoutes, createApi, onAnswering }
         const { volumes, images } = pods
         const placesOf = (uid: PodUid) => volumes.placesOf(uid)
         const listImages = (each: AbortSignal) => images.collector.list(each)

@@ -74,6 +74,8 @@ export async function openSources(stages: Stages) {
     rejected: () => rejected,
     /** The manifest files that are refused at the moment. */
     refusedManifests: () => refused.list(),
+    /** What good manifests have that is not used. */
+    unusedFields: () => refused.unused(),
     loops,
   }
 }

@@ -54,11 +54,12 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   }
   deps.say('')
   // In this order: a pod that came in between must not appear as one that is being ended.
-  const { pods, manifests } = await explainPods(layout, signal)
+  const { pods, manifests, unused } = await explainPods(layout, signal)
   const waiting = isUp ? await listWaitingPods(deps, layout, signal) : []
   deps.say(formatPods([...addExplanations(await listPods(layout, signal), pods), ...waiting]))
   const problems = [...manifests, ...applied]
   sayProblems(deps, problems)
+  sayProblems(deps, unused, 'Fields that are not used:')
   if (!isUp || !runtime.answers) return exitCodes.otherState
   return problems.length === 0 ? exitCodes.done : exitCodes.failed
 }
@@ -81,10 +82,14 @@ function formatPart({ without = [] }: NodeRecord, part: string, what: string): s
   return without.includes(part) ? `switched off (--without ${part})` : what
 }
 
-function sayProblems(deps: Pick<ClientDeps, 'say'>, problems: readonly FileProblem[]): void {
+function sayProblems(
+  deps: Pick<ClientDeps, 'say'>,
+  problems: readonly FileProblem[],
+  heading = 'Refused files:',
+): void {
   if (problems.length === 0) return
   deps.say('')
-  deps.say('Refused files:')
+  deps.say(heading)
   for (const problem of problems) deps.say(`  ${formatFileProblem(problem)}`)
 }
 

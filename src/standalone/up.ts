@@ -11,6 +11,7 @@ import { computeNodeName } from './node/compute-node-name.ts'
 import { createAgentConfig } from './node/agent/agent-config.ts'
 import { knownAgent, startAgent, waitUntilHealthy } from './node/agent/agent-process.ts'
 import type { AgentProcess } from './node/agent/agent-process.ts'
+import { finishRestore } from './backup/replace-node.ts'
 import { createKustomizationBuilder } from './apply/build-kustomization.ts'
 import { runAppliedFolder } from './apply/run-applied-folder.ts'
 import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './arguments/up-options.ts'
@@ -82,6 +83,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const options = await chooseOptions(deps, asked)
   await using cleanup = new AsyncDisposableStack()
   const layout = await openStateFolder(deps, options.state, cleanup)
+  await finishRestore(layout.state, deps.clock)
   const record = await prepareNode(deps, layout, options, signal)
   const { nodeName } = record
   let isUp = false

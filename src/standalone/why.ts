@@ -39,6 +39,8 @@ export async function runWhy(
     deps.say(formatExplanation(pod))
     const whole = known.find(({ metadata }) => metadata?.uid === pod.uid)
     for (const line of whole === undefined ? [] : await readLastLogLines(layout, whole)) deps.say(line)
+    for (const field of explained.unused.filter(({ names }) => names?.includes(`${pod.namespace}/${pod.name}`)))
+      deps.say(`  not used: ${formatFileProblem(field)}`)
   }
   for (const { namespace, name, waiting: why, claims } of waiting) {
     deps.say(`${namespace}/${name}: ${why}`)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -139,7 +139,7 @@ describe('runAppliedFolder()', () => {
       },
       {
         file: `${node.folder}/strict.yaml`,
-        line: 6,
+        line: 9,
         object: 'ConfigMap default/odd',
         reason: 'strict decoding error: unknown field "dat"',
       },
@@ -162,6 +162,20 @@ describe('runAppliedFolder()', () => {
     node.write('kustom/kustomization.yaml', 'resources: [part.yaml]\n')
     await until(async () => (await node.value('built')) === '1')
     await until(async () => (await node.value('part')) === undefined)
+  })
+
+  test('follows no link to a folder, and says so', async (t) => {
+    const node = await setUp(t)
+    mkdirSync(`${node.folder}/../elsewhere`)
+    writeFileSync(`${node.folder}/../elsewhere/a.yaml`, map('elsewhere', '1'))
+    symlinkSync('../elsewhere', `${node.folder}/link`)
+    symlinkSync('../elsewhere/a.yaml', `${node.folder}/file.yaml`)
+    await until(async () => (await node.value('elsewhere')) === '1')
+    await until(() => (node.problems() as unknown[]).length === 1)
+    const reason = 'a link to a folder, which is not followed'
+    assert.deepEqual(node.problems(), [{ file: `${node.folder}/link`, reason, hasLastGood: false }])
+    node.remove('link')
+    await until(() => (node.problems() as unknown[]).length === 0)
   })
 
   test('repairs what others changed', async (t) => {

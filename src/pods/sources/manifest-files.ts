@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
-import { podFullName } from '../../model/pod/pod.ts'
+import { podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { ManifestError, formatManifestProblem } from '../../model/schema/manifest-error.ts'
 import type { ManifestProblem } from '../../model/schema/manifest-error.ts'
@@ -8,7 +8,8 @@ import type { DecodedManifest } from '../../model/schema/decode-pods.ts'
 import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { RefusedManifests } from './refused-manifests.ts'
+import { findNames } from './find-names.ts'
+import type { RefusedManifests, UnusedField } from './refused-manifests.ts'
 
 /** Content of a manifest at a path → its pods; throws ManifestError. */
 export type DecodeManifest = (bytes: Uint8Array, path: string) => DecodedManifest
@@ -35,8 +36,8 @@ export interface ManifestFilesDeps {
 const SETTLE_MS = 250
 
 type ReadPods =
-  | { readonly kind: 'pods'; readonly pods: readonly Pod[] }
-  | { readonly kind: 'invalid'; readonly problems: readonly ManifestProblem[] }
+  | { readonly kind: 'pods'; readonly pods: readonly Pod[]; readonly unused: readonly UnusedField[] }
+  | { readonly kind: 'invalid'; readonly problems: readonly ManifestProblem[]; readonly names: readonly string[] }
   | { readonly kind: 'failed'; readonly reason: string }
 
 interface Entry {
@@ -134,7 +135,7 @@ export class ManifestFiles {
     const read = await this.#readPods(name)
     if (read.kind === 'pods') {
       this.#entries.set(name, { stamp: found.stamp, pods: read.pods })
-      this.#deps.refused?.delete(path)
+      this.#deps.refused?.delete(path, read.unused)
       return true
     }
     if (read.kind === 'failed') return await this.#putOff(name, read.reason)
@@ -145,7 +146,7 @@ export class ManifestFiles {
       return await this.#refreshOne(name, signal, true)
     }
     const pods = before?.pods ?? (await this.#readLastGood(name)) ?? []
-    this.#refuse(path, read.problems, pods.length > 0)
+    this.#refuse(path, read, pods.length > 0)
     this.#entries.set(name, { stamp: found.stamp, pods })
     return before === undefined && pods.length > 0
   }
@@ -179,7 +180,7 @@ export class ManifestFiles {
     const content = await readManifestFile(path, MAX_MANIFEST_BYTES)
     if (content.kind === 'failed') return content
     if (content.kind === 'unusable') {
-      return { kind: 'invalid', problems: [{ path: '', rule: content.reason, line: 1, column: 1 }] }
+      return { kind: 'invalid', problems: [{ path: '', rule: content.reason, line: 1, column: 1 }], names: [] }
     }
     try {
       const { pods, warnings } = this.#deps.decode(content.bytes, path)
@@ -187,10 +188,10 @@ export class ManifestFiles {
         this.#logger.warn('manifest has a field that is not used', { file: path, ...toFields(warning) })
       }
       this.#toKeep.set(name, content.bytes)
-      return { kind: 'pods', pods }
+      return { kind: 'pods', pods, unused: warnings.map((warning) => toUnused(path, warning, pods)) }
     } catch (error) {
       if (!(error instanceof ManifestError)) throw error
-      return { kind: 'invalid', problems: error.problems }
+      return { kind: 'invalid', problems: error.problems, names: findNames(content.bytes) }
     }
   }
 
@@ -205,13 +206,17 @@ export class ManifestFiles {
     }
   }
 
-  #refuse(file: string, problems: readonly ManifestProblem[], hasLastGood: boolean): void {
+  #refuse(
+    file: string,
+    { problems, names }: Pick<ReadPods & { kind: 'invalid' }, 'problems' | 'names'>,
+    hasLastGood: boolean,
+  ): void {
     this.#deps.onRefused?.()
     const [first, ...others] = problems
     const reason = problems
       .map(({ path, rule }) => (path === '' ? rule : `${path}: ${rule}`))
       .slice(0, MAX_LOGGED_PROBLEMS)
-    this.#deps.refused?.set({ file, line: first?.line, reason: reason.join('; '), hasLastGood })
+    this.#deps.refused?.set({ file, line: first?.line, reason: reason.join('; '), hasLastGood, names })
     const more = others.slice(0, MAX_LOGGED_PROBLEMS - 1).map(formatManifestProblem)
     this.#logger.error(
       hasLastGood ? 'manifest is invalid, the last good version keeps running' : 'manifest is invalid',
@@ -235,6 +240,10 @@ export class ManifestFiles {
 /** Names with a leading dot are not manifests. */
 function isIgnored(name: string): boolean {
   return name.startsWith('.')
+}
+
+function toUnused(file: string, { path, rule, line }: ManifestProblem, pods: readonly Pod[]): UnusedField {
+  return { file, line, reason: `${path}: ${rule}`, names: pods.map(podLogName) }
 }
 
 function toFields({ line, column, path, rule }: ManifestProblem) {

@@ -174,6 +174,31 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     assert.deepEqual(source.refused.list(), [])
   })
 
+  test('lists fields that it does not use, and the names in what it refuses', async (t) => {
+    const source = await createSource(t)
+    const file = (name: string) => join(source.directory, name)
+    await writeFile(file('a.yaml'), `${manifest('a')}odd: 1\n`)
+    await writeFile(file('b.yaml'), `${manifest('b', '5')}---\n${manifest('c')}`)
+    source.start(source.directory)
+    await source.settles('a-n=nginx')
+    await source.logs('manifest is invalid')
+    assert.deepEqual(source.refused.unused(), [
+      {
+        file: file('a.yaml'),
+        line: manifest('a').split('\n').length,
+        reason: 'odd: unknown field, ignored',
+        names: ['default/a-n'],
+      },
+    ])
+    assert.deepEqual(
+      source.refused.list().map(({ names }) => names),
+      [['default/b', 'default/c']],
+    )
+    await writeFile(file('a.yaml'), manifest('a', 'busybox'))
+    await source.settles('a-n=busybox')
+    assert.deepEqual(source.refused.unused(), [])
+  })
+
   test('takes a file that was removed and made again at once for another one', async (t) => {
     const source = await createSource(t)
     const [path, away] = [join(source.directory, 'a'), join(source.directory, '.a')]

@@ -13,6 +13,7 @@ test('createWhyRoute() shows all pods, or the one asked for', async (t) => {
     createWhyRoute({
       explain: () => pods,
       refusedManifests: () => [{ file: '/m/a.yaml' }],
+      unusedFields: () => [{ file: '/m/b.yaml' }],
       placesOf: (uid) => [{ name: 'data', path: `/pods/${uid}` }],
     }),
   ])
@@ -24,7 +25,10 @@ test('createWhyRoute() shows all pods, or the one asked for', async (t) => {
     ]
   }
   assert.deepEqual(await ask(''), [200, 'xyz'])
-  assert.match((await reported(get('/why')))[1], /"manifests":\[\{"file":"\/m\/a\.yaml"\}\]/)
+  assert.match(
+    (await reported(get('/why')))[1],
+    /"manifests":\[\{"file":"\/m\/a\.yaml"\}\],"unused":\[\{"file":"\/m\/b\.yaml"\}\]/,
+  )
   assert.deepEqual(await ask('pod=a'), [200, 'xy'])
   assert.deepEqual(await ask('pod=shop/a'), [200, 'y'])
   assert.match((await reported(get('/why?pod=shop/b')))[1], /"volumes":\[\{"name":"data","path":"\/pods\/3"\}\]/)

@@ -12,15 +12,16 @@ interface Explanation<Uid> {
 interface WhyRouteDeps<Uid> {
   readonly explain: () => readonly Explanation<Uid>[]
   readonly refusedManifests: () => readonly object[]
+  readonly unusedFields: () => readonly object[]
   /** Where the volumes of a pod are. */
   readonly placesOf: (uid: Uid) => readonly object[]
 }
 
 /**
- * GET /why: what each pod is at and what was done for it, and which manifests gave none; ?pod=NAME or ?pod=NAMESPACE/NAME for one pod, with where its volumes
+ * GET /why: what each pod is at and what was done for it, and which manifests gave none or have fields that are not used; ?pod=NAME or ?pod=NAMESPACE/NAME for one pod, with where its volumes
  * are; ?steps=false without what was done and what probes answered.
  */
-export function createWhyRoute<Uid>({ explain, refusedManifests, placesOf }: WhyRouteDeps<Uid>): Route {
+export function createWhyRoute<Uid>({ explain, refusedManifests, unusedFields, placesOf }: WhyRouteDeps<Uid>): Route {
   return {
     path: '/why',
     methods: ['GET'],
@@ -36,7 +37,8 @@ export function createWhyRoute<Uid>({ explain, refusedManifests, placesOf }: Why
         ...(isShort && { steps: undefined, probes: undefined }),
         ...(wanted !== null && { volumes: placesOf(pod.uid) }),
       }))
-      const answer = { pods: shown, ...(wanted === null && { manifests: refusedManifests() }) }
+      const files = { manifests: refusedManifests(), unused: unusedFields() }
+      const answer = { pods: shown, ...(wanted === null && files) }
       sendAnswer(response, { status: 200, type: 'application/json', body: `${JSON.stringify(answer)}\n` })
     },
   }

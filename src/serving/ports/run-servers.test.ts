@@ -83,6 +83,7 @@ async function run(
     clock: new FakeClock(),
     log,
     refusedManifests: () => [],
+    unusedFields: () => [],
     placesOf: () => [],
     listImages: () => Promise.resolve([]),
     syncLoop: problem,
@@ -159,8 +160,8 @@ describe('runServers()', () => {
     // Two at once: connections of a unix socket have no address that would distinguish them.
     const both = await Promise.all(['/why', '/why'].map((path) => getFromSocket(socket, path)))
     assert.deepEqual(both, [
-      [200, '{"pods":[],"manifests":[]}\n'],
-      [200, '{"pods":[],"manifests":[]}\n'],
+      [200, '{"pods":[],"manifests":[],"unused":[]}\n'],
+      [200, '{"pods":[],"manifests":[],"unused":[]}\n'],
     ])
     assert.equal((await getFromSocket(socket, '/exec/a/b/c'))[0], 404)
     leave()

@@ -29,6 +29,8 @@ export interface RunServersDeps {
   readonly registry: Pick<PodRegistry, 'views' | 'explain'>
   /** The manifest files that are refused at the moment, and why. */
   readonly refusedManifests: () => readonly object[]
+  /** What good manifests have that is not used. */
+  readonly unusedFields: () => readonly object[]
   /** Where the volumes of a pod are. */
   readonly placesOf: (uid: PodUid) => readonly object[]
   readonly listImages: ImagesRouteDeps['listImages']
@@ -120,13 +122,13 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
 
 /** What needs no right beyond seeing: the same on the ports and the socket. */
 function createOpenRoutes(
-  { registry, refusedManifests, placesOf, listImages, metrics, clock }: RunServersDeps,
+  { registry, refusedManifests, unusedFields, placesOf, listImages, metrics, clock }: RunServersDeps,
   health: readonly Route[],
 ): readonly Route[] {
   return [
     ...health,
     createPodsRoute(() => registry.views()),
-    createWhyRoute({ explain: () => registry.explain(), refusedManifests, placesOf }),
+    createWhyRoute({ explain: () => registry.explain(), refusedManifests, unusedFields, placesOf }),
     createImagesRoute({ listImages, clock }),
     createMetricsRoute('/metrics', (format) => metrics.render(format)),
     createMetricsRoute('/metrics/probes', (format) => metrics.renderProbes(format)),

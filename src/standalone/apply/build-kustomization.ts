@@ -20,7 +20,25 @@ export function createKustomizationBuilder(clock: Clock, programPath: string): B
       { argv, deadlineMs: DEADLINE_MS, maxOutputBytes: MAX_BYTES },
       signal,
     )
-    if (exitCode !== 0) throw new Error(stderr.trim().replace(/^error: /, '') || `kubectl ended with ${exitCode}`)
+    if (exitCode !== 0) throw new Error(toReason(stderr) || `kubectl ended with ${exitCode}`)
     return stdout
+  }
+}
+
+// Some builds of kubectl log their last error: with the time, their pid and a place in their source.
+const LOGGED = /^E\d{4} \S+ +\d+ \S+\] "command failed" err=(".*")$/ms
+
+/** What kubectl complains about, without what is about kubectl. */
+export function toReason(stderr: string): string {
+  const logged = LOGGED.exec(stderr.trim())?.[1]
+  const text = logged === undefined ? stderr : unquote(logged)
+  return text.trim().replace(/^error: /, '')
+}
+
+function unquote(text: string): string {
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text.slice(1, -1)
   }
 }

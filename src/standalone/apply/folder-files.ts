@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
-import type { AppliedObject } from './applied-object.ts'
 import { listFolderTree } from './list-folder-tree.ts'
 import type { FolderTree } from './list-folder-tree.ts'
 import { parseObjects } from './parse-objects.ts'
@@ -10,14 +9,18 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 interface KnownFile {
   readonly stamp: string
-  readonly objects: readonly LocatedObject[]
+  readonly objects: readonly FileObject[]
   /** What it has now cannot be used; the objects are those of its last good version. */
   readonly isBad: boolean
 }
 
+/** An object of a file; of one that was built nobody has seen the lines. */
+type FileObject = Pick<LocatedObject, 'object'> & Partial<LocatedObject>
+
 /** Builds the kustomization of a folder: YAML of its objects. Fails with what is wrong. */
 export type BuildKustomization = (folder: string, signal: AbortSignal) => Promise<string>
 
+const LINK = 'a link to a folder, which is not followed'
 const MAX_FILE_BYTES = 10 * 1024 * 1024
 
 /** The objects in the files of a folder and its sub-folders, as the files last said it. */
@@ -35,7 +38,7 @@ export class FolderFiles {
   }
 
   /** In the order of the files' names. */
-  objects(): { readonly file: string; readonly object: AppliedObject; readonly line: number | undefined }[] {
+  objects(): (FileObject & { readonly file: string })[] {
     return [...this.#files.keys()]
       .sort()
       .flatMap((file) => (this.#files.get(file)?.objects ?? []).map((located) => ({ file, ...located })))
@@ -69,7 +72,7 @@ export class FolderFiles {
       return undefined
     }
     this.#folders = tree.folders
-    const names = new Set([...tree.files, ...tree.kustomizations])
+    const names = new Set([...tree.files, ...tree.kustomizations, ...tree.links])
     for (const known of this.#files.keys()) {
       if (names.has(known)) continue
       this.#files.delete(known)
@@ -79,6 +82,7 @@ export class FolderFiles {
       signal.throwIfAborted()
       await this.#readFile(name)
     }
+    for (const name of tree.links) this.#reject(join(this.#folder, name), name, LINK, LINK)
     for (const name of tree.kustomizations) await this.#readKustomization(name, tree.stamp, signal)
     return ![...this.#files.values()].some(({ isBad }) => isBad)
   }
@@ -107,11 +111,10 @@ export class FolderFiles {
     const path = join(this.#folder, name)
     try {
       const objects = parseObjects(Buffer.from(await this.#build(path, signal)))
-      // The lines are those of what was built, which no user has seen.
       this.#take(
         name,
         stamp,
-        objects.map(({ object }) => ({ object, line: 0 })),
+        objects.map(({ object }) => ({ object })),
       )
     } catch (error) {
       if (signal.aborted) throw error
@@ -119,7 +122,7 @@ export class FolderFiles {
     }
   }
 
-  #take(name: string, stamp: string, objects: readonly LocatedObject[]): void {
+  #take(name: string, stamp: string, objects: readonly FileObject[]): void {
     this.#files.set(name, { stamp, objects, isBad: false })
     this.#reporter.clear(join(this.#folder, name))
   }

@@ -1,4 +1,4 @@
-import type { DocumentValue } from '../../base/document/document-value.ts'
+import type { DocumentValue, Segments } from '../../base/document/document-value.ts'
 import { parseText, TextError } from '../../base/document/parse-text.ts'
 import { splitDocuments } from '../../base/document/split-documents.ts'
 import type { AppliedObject } from './applied-object.ts'
@@ -7,6 +7,8 @@ import type { AppliedObject } from './applied-object.ts'
 export interface LocatedObject {
   readonly object: AppliedObject
   readonly line: number
+  /** The line of a field of the object, or of the nearest one above it. */
+  readonly lineOf: (field: Segments) => number
 }
 
 /** A file that cannot be applied, with its line. */
@@ -31,12 +33,8 @@ function parseDocument(text: string, line: number): readonly LocatedObject[] {
   }
 }
 
-function toObjects(
-  value: DocumentValue,
-  lineOf: (path: readonly (string | number)[]) => number,
-  path: readonly (string | number)[],
-): readonly LocatedObject[] {
-  const fail = (problem: string, at: readonly (string | number)[] = []) => {
+function toObjects(value: DocumentValue, lineOf: (path: Segments) => number, path: Segments): readonly LocatedObject[] {
+  const fail = (problem: string, at: Segments = []) => {
     throw new ObjectsError(`line ${lineOf([...path, ...at])}: ${problem}`)
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return fail('expected an object')
@@ -49,5 +47,6 @@ function toObjects(
   }
   const { name } = (metadata ?? {}) as Readonly<Record<string, DocumentValue>>
   if (typeof name !== 'string' || name === '') return fail('metadata.name is missing', ['metadata'])
-  return [{ object: value as unknown as AppliedObject, line: lineOf(path) }]
+  const ownLine = (field: Segments) => lineOf([...path, ...field])
+  return [{ object: value as unknown as AppliedObject, line: lineOf(path), lineOf: ownLine }]
 }

@@ -8,6 +8,7 @@ import type { AppliedObject, ObjectName } from './applied-object.ts'
 import { formatObjectName } from './applied-object.ts'
 import { DriftWatch } from './drift-watch.ts'
 import type { PlacedObject } from './drift-watch.ts'
+import { findField } from './find-field.ts'
 import { FolderFiles } from './folder-files.ts'
 import type { BuildKustomization } from './folder-files.ts'
 import { ObjectPaths, UnknownKindError } from './object-paths.ts'
@@ -147,10 +148,10 @@ class AppliedFolder {
     let isWhole = isRead
     const abouts = new Set(this.#files.objects().map(({ file, object }) => aboutOf(file, object)))
     this.#reporter.retain((about) => !about.startsWith(OBJECT) || abouts.has(about))
-    for (const { file, object, line } of this.#files.objects().sort((a, b) => rank(a.object) - rank(b.object))) {
-      const name = await this.#apply({ file, object, line }, wanted, signal)
+    for (const found of this.#files.objects().sort((a, b) => rank(a.object) - rank(b.object))) {
+      const name = await this.#apply(found, wanted, signal)
       if (name === undefined) isWhole = false
-      else if (name !== 'twice') record.set(keyOf(name), { ...name, file })
+      else if (name !== 'twice') record.set(keyOf(name), { ...name, file: found.file })
     }
     const objects = this.#files.objects().map(({ object }) => object)
     const isEmptied = record.size > 0 && this.#files.isEmpty
@@ -176,14 +177,18 @@ class AppliedFolder {
 
   /** Undefined when it failed. Of two files with one object the first counts. */
   async #apply(
-    { file, object, line }: ReturnType<FolderFiles['objects']>[number],
+    { file, object, line, lineOf }: ReturnType<FolderFiles['objects']>[number],
     wanted: Map<string, PlacedObject & { readonly file: string }>,
     signal: AbortSignal,
   ): Promise<ObjectName | 'twice' | undefined> {
     const { folder, say, client, clock } = this.#deps
     let text = formatObjectName({ ...object, ...object.metadata, namespace: object.metadata.namespace ?? '' })
     const about = aboutOf(file, object)
-    const problem = (reason: string) => ({ file: `${folder}/${file}`, ...(line && { line }), object: text, reason })
+    const problem = (reason: string) => {
+      const field = findField(reason)
+      const place = field === undefined ? line : (lineOf?.(field) ?? line)
+      return { file: `${folder}/${file}`, ...(place && { line: place }), object: text, reason }
+    }
     try {
       const { namespace } = object.metadata
       const place = await this.#paths.find({ ...object, namespace, name: object.metadata.name }, signal)

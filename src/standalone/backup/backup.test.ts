@@ -8,8 +8,11 @@ import { copyClosedDatabase, inspectBackup } from '../../api-server/store/inspec
 import { openApiStore } from '../../api-server/store/open-api-store.ts'
 import { systemClock } from '../../base/async/clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
+import { renameDurably } from '../../system/files/durable-file.ts'
 import { computeNodeLayout } from '../node/node-layout.ts'
 import { takeUpLock } from '../node/up-lock.ts'
+import { KEY_PATHS } from './backup-contents.ts'
+import { beginRestore, finishRestore } from './replace-node.ts'
 import { runBackup } from './run-backup.ts'
 import { runRestore } from './run-restore.ts'
 
@@ -178,6 +181,41 @@ describe('deckhand backup and restore', () => {
     }
   })
 
+  test('go on where a restore was cut off', async () => {
+    const old = await makeState('node', 'first')
+    const state = `${folder}/state`
+    let isWhole = false
+    for (let moves = 0; !isWhole; moves += 1) {
+      rmSync(state, { recursive: true, force: true })
+      cpSync(old, state, { recursive: true })
+      writeFileSync(`${state}/manifests/late.yaml`, 'a pod')
+      writeFileSync(`${state}/applied.json`, '[]')
+      await writeSecret(state, 'second')
+      const staging = `${state}/restore.new`
+      for (const path of KEY_PATHS) cpSync(`${old}/${path}`, `${staging}/keys/${path}`, { recursive: true })
+      for (const path of ['api/objects/objects.db', 'manifests', 'node.json'])
+        cpSync(`${old}/${path}`, `${staging}/data/${path}`, { recursive: true })
+      await beginRestore(state, staging)
+      let left = moves
+      const move = async (from: string, to: string) => {
+        if (left === 0) throw new Error('cut off')
+        left -= 1
+        await renameDurably(from, to)
+      }
+      isWhole = await finishRestore(state, new FakeClock(), move).then(
+        () => true,
+        () => false,
+      )
+      await finishRestore(state, new FakeClock())
+      assert.equal(await readSecret(state), 'first', `after ${moves} moves`)
+      assert.deepEqual(readdirSync(`${state}/manifests`), ['web.yaml'], `after ${moves} moves`)
+      assert.deepEqual(
+        readdirSync(state).filter((name) => /restore\.|applied/.test(name)),
+        [],
+      )
+    }
+  })
+
   test('leave a node alone that runs, but save it through its API', async () => {
     const state = await makeState('here', 'hush')
     await runBackup(deps, { state, file: `${folder}/b.tar` }, never)
@@ -194,6 +232,14 @@ describe('deckhand backup and restore', () => {
     const openClient = async () => ({ send, watch: () => assert.fail() }) as never
     await runBackup({ ...deps, openClient }, { state, file: `${folder}/c.tar` }, never)
     assert.deepEqual(asked, ['POST /deckhand/backup'])
+  })
+
+  test('make no folder for a wrong name', async () => {
+    const state = await makeState('here', 'hush')
+    const save = (file: string) => runBackup(deps, { state, file }, never)
+    await assert.rejects(save(`${folder}/nowhere/b.tar`), /Cannot back up the node to ".*": there is no such folder/)
+    await assert.rejects(save(folder), /Cannot back up the node to ".*": it is a folder, expected a file/)
+    assert.deepEqual(readdirSync(folder), ['here'])
   })
 
   test('say where there is no node', async () => {

@@ -1,10 +1,11 @@
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { BACKUP_PATH } from '../../api-server/rest/backup-path.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { copyTree, hashFile } from '../../system/files/copy-tree.ts'
 import { makeFolder, renameDurably, writeFileDurably } from '../../system/files/durable-file.ts'
 import { unlessAbsent } from '../../system/files/error-codes.ts'
+import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { readBytes, realFolder, removeTree } from '../../system/files/state/state-folder.ts'
 import { runProcessOrThrow } from '../../system/processes/run-process.ts'
 import { checkRoot } from '../node/check-machine.ts'
@@ -43,6 +44,14 @@ export async function runBackup(deps: BackupDeps, options: BackupOptions, signal
   const layout = computeNodeLayout(await realFolder(options.state))
   const record = await readNodeRecord(layout.record)
   if (record === undefined) throw new NodeError(`There is no node in ${layout.state}.`, exitCodes.otherState)
+  // A new folder would more often be a wrong name, or a disk that is not mounted.
+  if ((await inspectPath(dirname(resolve(options.file)))).kind !== 'directory')
+    throw new NodeError(`Cannot back up the node to "${options.file}": there is no such folder`, exitCodes.failed)
+  if ((await inspectPath(options.file)).kind === 'directory')
+    throw new NodeError(
+      `Cannot back up the node to "${options.file}": it is a folder, expected a file`,
+      exitCodes.failed,
+    )
   const staging = `${layout.state}/backup.new`
   try {
     await removeTree(staging)

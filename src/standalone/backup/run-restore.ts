@@ -1,7 +1,6 @@
-import { dirname } from 'node:path'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
-import { copyTree, syncTree } from '../../system/files/copy-tree.ts'
-import { makeFolder, renameDurably } from '../../system/files/durable-file.ts'
+import { copyTree } from '../../system/files/copy-tree.ts'
+import { makeFolder } from '../../system/files/durable-file.ts'
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { readBytes, realFolder, removeTree } from '../../system/files/state/state-folder.ts'
 import { checkRoot } from '../node/check-machine.ts'
@@ -9,7 +8,8 @@ import type { StandaloneDeps } from '../node/node-deps.ts'
 import { exitCodes, NodeError } from '../node/node-error.ts'
 import { computeNodeLayout } from '../node/node-layout.ts'
 import { isUpLocked } from '../node/up-lock.ts'
-import { KEY_PATHS, SAVED_PATHS, SECRETS_KEY } from './backup-contents.ts'
+import { KEY_PATHS, SECRETS_KEY } from './backup-contents.ts'
+import { beginRestore, finishRestore } from './replace-node.ts'
 import { keysFileOf, readOwnFingerprint } from './run-backup.ts'
 import { unpackBackup } from './unpack-backup.ts'
 
@@ -25,9 +25,6 @@ export interface RestoreDeps extends StandaloneDeps {
   readonly inspectDatabase: (path: string, key: Uint8Array) => { readonly objects: number }
 }
 
-/** Files beside the database that belong to the one before. */
-const LEFT_OF_DATABASE = ['objects.db-wal', 'objects.db-shm', 'objects.db.lost', 'objects.db.backup']
-
 /** Puts a backup in the place of what a stopped node has. All of it is checked first; what was there before is kept aside. */
 export async function runRestore(deps: RestoreDeps, options: RestoreOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
@@ -40,12 +37,13 @@ export async function runRestore(deps: RestoreDeps, options: RestoreOptions, sig
   const staging = `${layout.state}/restore.new`
   try {
     await removeTree(staging)
+    // What is replaced now is then a whole node.
+    await finishRestore(layout.state, deps.clock)
     const restored = await unpack(deps, { options, staging, state: layout.state }, signal)
-    await syncTree(staging)
-    const aside = `${layout.state}/before-restore-${toFileTime(deps.clock.now())}`
-    const isAside = await replace({ staging, state: layout.state, aside })
+    await beginRestore(layout.state, staging)
+    const aside = await finishRestore(layout.state, deps.clock)
     deps.say(`Restored ${restored.objects} objects of node "${restored.nodeName}" as of ${restored.createdAt}.`)
-    if (isAside) deps.say(`What was there before is in ${aside}.`)
+    if (aside !== undefined) deps.say(`What was there before is in ${aside}.`)
     deps.say('Start the node with "deckhand up". Data of volumes and images were not in the backup.')
   } finally {
     await removeTree(staging)
@@ -97,39 +95,4 @@ function refuse(file: string, signal: AbortSignal): (error: unknown) => never {
     signal.throwIfAborted()
     throw new NodeError(`Cannot restore "${file}": ${errorMessage(error)}`, exitCodes.failed, { cause: error })
   }
-}
-
-/** Everything that is not in the backup goes aside too: the node is to be as it was. True when there was something. */
-async function replace({
-  staging,
-  state,
-  aside,
-}: {
-  readonly staging: string
-  readonly state: string
-  readonly aside: string
-}): Promise<boolean> {
-  let isAside = false
-  const besides = LEFT_OF_DATABASE.map((name) => `api/objects/${name}`)
-  for (const path of [...SAVED_PATHS, ...besides, ...KEY_PATHS]) {
-    if ((await inspectPath(`${state}/${path}`)).kind === 'missing') continue
-    await makeFolder(dirname(`${aside}/${path}`), 0o700)
-    await renameDurably(`${state}/${path}`, `${aside}/${path}`)
-    isAside = true
-  }
-  // The database last: keys without it are no harm, but it would not open without them.
-  const found: [from: string, path: string][] = [
-    ...KEY_PATHS.map((path): [string, string] => [`${staging}/keys`, path]),
-    ...SAVED_PATHS.toReversed().map((path): [string, string] => [`${staging}/data`, path]),
-  ]
-  for (const [from, path] of found) {
-    if ((await inspectPath(`${from}/${path}`)).kind === 'missing') continue
-    await makeFolder(dirname(`${state}/${path}`), 0o700)
-    await renameDurably(`${from}/${path}`, `${state}/${path}`)
-  }
-  return isAside
-}
-
-function toFileTime(now: number): string {
-  return new Date(now).toISOString().replaceAll(/[:.]/g, '-')
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findImage, findTag, toSavedName } from './find-image.ts'
+import { findAskers, findImage, findTag, toSavedName } from './find-image.ts'
 import { formatBytes, formatImages } from './format-images.ts'
 import type { RuntimeImage } from './image-calls.ts'
 
@@ -47,6 +47,19 @@ test('findTag() and toSavedName() take the name that is meant', () => {
   assert.equal(toSavedName(web, 'web:1'), 'docker.io/library/web:1')
   assert.equal(toSavedName(web, first), 'docker.io/library/web:1')
   assert.equal(toSavedName(bare, second), `r.test/db@${first}`)
+})
+
+test('findAskers() finds the pods that name a tag in any form', () => {
+  const pod = (name: string, spec: object) => ({
+    metadata: { namespace: 'default', name },
+    spec: { containers: [], ...spec },
+  })
+  const pods = [
+    pod('short', { containers: [{ name: 'c', image: 'web:1' }] }),
+    pod('init', { initContainers: [{ name: 'c', image: 'docker.io/library/web:1' }] }),
+    pod('other', { containers: [{ name: 'c', image: 'r.test/web:2' }] }),
+  ]
+  assert.deepEqual(findAskers('docker.io/library/web:1', pods), ['default/init', 'default/short'])
 })
 
 test('formatImages() has a line for each name, with the number of pods that use it', () => {

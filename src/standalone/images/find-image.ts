@@ -1,3 +1,4 @@
+import type { Pod } from '../../model/generated/core-v1.ts'
 import { ImageNameError, toFullName } from '../../model/pod/parse-image-name.ts'
 import { exitCodes, NodeError } from '../node/node-error.ts'
 import { namesOf } from './image-calls.ts'
@@ -22,6 +23,16 @@ function hasName(image: RuntimeImage, full: string): boolean {
 /** The tag of the image that is meant by a name; undefined when the name is an ID or a digest. */
 export function findTag({ repoTags }: RuntimeImage, asked: string): string | undefined {
   return repoTags.find((name) => name === asked || tryFullName(name) === tryFullName(asked))
+}
+
+/** The pods that ask for an image by this tag, as <namespace>/<name>: without it they would not start again. */
+export function findAskers(tag: string, pods: readonly Pod[]): readonly string[] {
+  const askers = pods.filter(({ spec }) =>
+    [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].some(
+      ({ image = '' }) => image === tag || tryFullName(image) === tag,
+    ),
+  )
+  return askers.map(({ metadata }) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`).toSorted()
 }
 
 /** A name that the archive is to have: one with a tag, where the image has any. */

@@ -1,9 +1,11 @@
 import { PassThrough } from 'node:stream'
 import type { Readable, Writable } from 'node:stream'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
+import type { Pod } from '../../model/generated/core-v1.ts'
 import { parseImageName, toFullName } from '../../model/pod/parse-image-name.ts'
 import { writeFromStream } from '../../system/files/file-streams.ts'
 import { realFolder } from '../../system/files/state/state-folder.ts'
+import { listAgentPods } from '../node/agent/agent-client.ts'
 import { checkRoot } from '../node/check-machine.ts'
 import type { StandaloneDeps } from '../node/node-deps.ts'
 import { exitCodes, NodeError } from '../node/node-error.ts'
@@ -16,7 +18,7 @@ import type { ImageArchives } from './archives/image-archives.ts'
 import { loadArchive } from './archives/load-archive.ts'
 import { openArchive } from './archives/open-archive.ts'
 import { formatBytes, formatImages } from './format-images.ts'
-import { checkName, findImage, findTag, toSavedName } from './find-image.ts'
+import { checkName, findAskers, findImage, findTag, toSavedName } from './find-image.ts'
 import { findUsers } from './image-calls.ts'
 import type { ImageCalls } from './image-calls.ts'
 import type { ImagesOptions } from './images-options.ts'
@@ -39,14 +41,16 @@ interface NodeRuntime {
   /** Path of its socket. */
   readonly socket: string
   readonly agentRoot: string
+  /** The pods that the agent knows; none while it does not run. */
+  readonly listPods: (signal: AbortSignal) => Promise<readonly Pod[]>
 }
 
 /** Does what "deckhand images" is asked to with the images of a node that runs. */
 export async function runImages(deps: ImagesDeps, options: ImagesOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
-  const { agentRoot, socket } = await findRuntime(options.state)
-  using calls = await deps.openRuntime(`unix://${socket}`, signal)
-  const runtime = { calls, socket, agentRoot }
+  const found = await findRuntime(options.state)
+  using calls = await deps.openRuntime(`unix://${found.socket}`, signal)
+  const runtime = { ...found, calls }
   const { action } = options
   switch (action.kind) {
     case 'ls':
@@ -64,12 +68,13 @@ export async function runImages(deps: ImagesDeps, options: ImagesOptions, signal
   }
 }
 
-async function findRuntime(state: string): Promise<Pick<NodeRuntime, 'socket' | 'agentRoot'>> {
+async function findRuntime(state: string): Promise<Omit<NodeRuntime, 'calls'>> {
   const layout = computeNodeLayout(await realFolder(state))
   const record = await readNodeRecord(layout.record)
   if (record === undefined) throw new NodeError(`There is no node in ${state}.`, exitCodes.otherState)
   const socket = record.runtime?.replace('unix://', '') ?? layout.containerd.socket
-  if (await canConnect(socket)) return { socket, agentRoot: layout.agentRoot }
+  const listPods = (signal: AbortSignal) => listAgentPods(layout, signal).catch(() => [])
+  if (await canConnect(socket)) return { socket, agentRoot: layout.agentRoot, listPods }
   const advice = record.runtime === undefined ? 'start it with "deckhand up"' : 'start the runtime'
   throw new NodeError(
     `Cannot reach the images of the node: its runtime does not run at "${socket}"; ${advice}`,
@@ -113,7 +118,7 @@ async function removeImages(
 ): Promise<void> {
   const { calls } = runtime
   // All are checked first: a mistake in the last name removes nothing.
-  for (const name of names) await checkRemovable(calls, name, signal)
+  for (const name of names) await checkRemovable(runtime, name, signal)
   for (const name of names) {
     const image = findImage((await calls.listImages({}, signal)).images, name)
     const tag = findTag(image, name)
@@ -124,7 +129,8 @@ async function removeImages(
   }
 }
 
-async function checkRemovable(calls: ImageCalls, name: string, signal: AbortSignal): Promise<void> {
+async function checkRemovable(runtime: NodeRuntime, name: string, signal: AbortSignal): Promise<void> {
+  const { calls } = runtime
   const [{ images }, { containers }] = await Promise.all([
     calls.listImages({}, signal),
     calls.listContainers({}, signal),
@@ -133,10 +139,10 @@ async function checkRemovable(calls: ImageCalls, name: string, signal: AbortSign
   const tag = findTag(image, name)
   const isOwn = tag === undefined ? image.repoTags.includes(PAUSE_IMAGE) : tag === PAUSE_IMAGE
   if (isOwn) throw new NodeError(`Cannot remove "${name}": every pod needs it`, exitCodes.failed)
-  const users = findUsers(image, containers)
-  // With another name the image stays.
+  // With another name the image stays, but not for pods that ask for it by this one.
   const stays = tag !== undefined && image.repoTags.length > 1
-  if (users.length > 0 && !stays)
+  const users = stays ? findAskers(tag, await runtime.listPods(signal)) : findUsers(image, containers)
+  if (users.length > 0)
     throw new NodeError(`Cannot remove "${name}": in use by pod ${users.join(', ')}`, exitCodes.failed)
 }
 

@@ -18,6 +18,14 @@ describe('problems with files', () => {
   for (const name of ['shop', 'default', 'Pod', 'fron', ''])
     test(`are not found by "${name}"`, () => assert.equal(concernsName(problem, name), false))
 
+  test('are found by what else is in the file', () => {
+    const several = { file: '/m/two.yaml', reason: 'empty', names: ['default/a', 'shop/b'] }
+    assert.deepEqual(
+      ['a', 'default/a', 'b', 'shop/b', 'shop', 'c'].map((name) => concernsName(several, name)),
+      [true, true, true, true, false, false],
+    )
+  })
+
   test('are read from a file; a damaged one has none', () => {
     assert.deepEqual(parseFileProblems(JSON.stringify([problem, 5])), [problem])
     assert.deepEqual([parseFileProblems('[{'), parseFileProblems('{}'), parseFileProblems(undefined)], [[], [], []])

@@ -11,6 +11,8 @@ export interface FileProblem {
   readonly reason: string
   /** What an earlier version of the file said goes on. */
   readonly hasLastGood?: boolean | undefined
+  /** What else is in the file, as in "default/web". */
+  readonly names?: readonly string[] | undefined
 }
 
 /** "web.yaml:3: Pod default/web: …" */
@@ -21,10 +23,11 @@ export function formatFileProblem({ file, line, object, reason, hasLastGood }: F
 }
 
 /** Whether a name that a user asks about is that of the file or the object: "web", "web.yaml", "default/web". */
-export function concernsName({ file, object = '' }: FileProblem, name: string): boolean {
+export function concernsName({ file, object = '', names = [] }: FileProblem, name: string): boolean {
   const own = basename(file)
   const [, full = ''] = object.split(' ')
-  return [file, own, own.replace(/\.[^.]+$/, ''), object, full, full.split('/').at(-1)].includes(name)
+  const objects = [full, ...names].flatMap((each) => [each, each.split('/').at(-1)])
+  return [file, own, own.replace(/\.[^.]+$/, ''), object, ...objects].includes(name)
 }
 
 /** What an earlier process has written down; a damaged file is like none. */

@@ -36,6 +36,14 @@ export async function inspectPath(path: string): Promise<FoundAtPath> {
   return { kind: 'file', stamp, size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) }
 }
 
+/** Whether there is a symbolic link, wherever it leads. */
+export async function isLink(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  )
+}
+
 /** The names in a directory, sorted as bytes. */
 export async function listNames(path: string): Promise<readonly string[]> {
   return (await readdir(path)).sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
@@ -72,11 +80,7 @@ export async function readManifestFile(path: string, maxBytes: number): Promise<
 async function explainFailure(path: string, error: NodeJS.ErrnoException): Promise<FoundAtPath> {
   if (error.code === 'ELOOP') return { kind: 'special', reason: 'symbolic links that form a loop' }
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return { kind: 'failed', reason: error.message }
-  const isLink = await lstat(path).then(
-    (stats) => stats.isSymbolicLink(),
-    () => false,
-  )
-  return isLink ? { kind: 'special', reason: 'a symbolic link to nothing' } : { kind: 'missing' }
+  return (await isLink(path)) ? { kind: 'special', reason: 'a symbolic link to nothing' } : { kind: 'missing' }
 }
 
 function specialKind(stats: BigIntStats): string {

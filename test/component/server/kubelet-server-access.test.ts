@@ -58,7 +58,7 @@ function createRoutes(): readonly Route[] {
         onChecked() {},
       }),
       createPodsRoute(() => []),
-      createWhyRoute({ explain: () => [], refusedManifests: () => [], placesOf: () => [] }),
+      createWhyRoute({ explain: () => [], refusedManifests: () => [], unusedFields: () => [], placesOf: () => [] }),
       createImagesRoute({ listImages: () => Promise.resolve([]), clock: systemClock }),
       createMetricsRoute('/metrics', render),
       createMetricsRoute('/metrics/probes', render),

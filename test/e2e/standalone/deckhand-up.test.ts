@@ -30,6 +30,10 @@ async function checkImages(lab: Lab, node: UpNode): Promise<void> {
     `saved deckhand.local/busybox:1 to ${file}\n`,
   ])
   assert.deepEqual(await images('load', file, '--name', 'copy:2'), [0, 'loaded docker.io/library/copy:2\n'])
+  // The copy would stay, but the pod asks for the image by this name.
+  const [kept, why] = await images('rm', 'deckhand.local/busybox:1')
+  assert.equal(kept, 1)
+  assert.match(why, /Cannot remove "deckhand\.local\/busybox:1": in use by pod default\/example-/)
   assert.deepEqual(await images('rm', 'copy:2'), [0, 'removed copy:2\n'])
   const [code, used] = await images('rm', 'deckhand.local/busybox:1')
   assert.equal(code, 1)

@@ -98,12 +98,14 @@ export interface ExplainedPod {
 export interface Explanations {
   readonly pods: readonly ExplainedPod[]
   readonly manifests: readonly FileProblem[]
+  /** Fields of the others that are no fields of a pod. */
+  readonly unused: readonly FileProblem[]
 }
 
 /** What the agent says about all pods, also about those that are being ended. */
 export async function explainPods(layout: NodeLayout, signal: AbortSignal): Promise<Explanations> {
-  const { pods, manifests = [] } = (await askAgent(layout, '/why', signal)) as Partial<Explanations>
-  return { pods: pods ?? [], manifests }
+  const { pods, manifests = [], unused = [] } = (await askAgent(layout, '/why', signal)) as Partial<Explanations>
+  return { pods: pods ?? [], manifests, unused }
 }
 
 /** The pods of this name; the suffix of the node may be left out. None: there is no such pod. */
