@@ -139,7 +139,7 @@ describe('runAppliedFolder()', () => {
       },
       {
         file: `${node.folder}/strict.yaml`,
-        line: 9,
+        line: 10,
         object: 'ConfigMap default/odd',
         reason: 'strict decoding error: unknown field "dat"',
       },
