@@ -2,7 +2,7 @@ import { qosCgroupPaths } from '../../model/resources/cgroup-names.ts'
 import type { CgroupSampler } from './sampling/cgroup-sampler.ts'
 import type { RuntimeFileSystems } from './collect-disk.ts'
 import { listOwnProcesses } from './sampling/list-processes.ts'
-import { parseNumber } from './sampling/parse-cgroup-text.ts'
+import { parseNumber, parsePressure } from './sampling/parse-cgroup-text.ts'
 import { parseDiskStats } from './sampling/parse-disk-stats.ts'
 import { readProcesses } from './sampling/read-processes.ts'
 import type { DescriptorBudget } from './sampling/read-processes.ts'
@@ -39,7 +39,7 @@ export async function collectNode(observation: NodeObservation): Promise<NodeUsa
     startedAt: bootTime(files.kernelFile('/proc/stat')),
     memoryCapacityBytes: Number(machine.memoryBytes),
     swap: readSwap(files.kernelFile('/proc/meminfo')),
-    root,
+    root: deps.pressure ? withMachinePressure(root, files) : root,
     system: await sampleSystem(observation, system),
     qos: (await Array.fromAsync(qos, (path) => sample(observation, path))).filter((cgroup) => cgroup !== undefined),
     interfaces: parseNetDev(files.kernelFile('/proc/self/net/dev') ?? ''),
@@ -73,6 +73,19 @@ async function sample(
   if (cgroup === undefined || !details) return cgroup
   const pids = listOwnProcesses(deps.cgroups, path)
   return { ...cgroup, processes: await readProcesses(deps.files, { pids, first, budget }) }
+}
+
+/** Cgroups v1 count no pressure, the kernel does for the whole machine. */
+function withMachinePressure(root: CgroupUsage, files: NodeDeps['files']): CgroupUsage {
+  const read = (name: 'cpu' | 'io' | 'memory') => parsePressure(files.kernelFile(`/proc/pressure/${name}`))
+  const { cpu, memory, io } = root.sample
+  const sampled = {
+    ...root.sample,
+    cpu: cpu && { ...cpu, pressure: cpu.pressure ?? read('cpu') },
+    memory: memory && { ...memory, pressure: memory.pressure ?? read('memory') },
+    io: io && { ...io, pressure: io.pressure ?? read('io') },
+  }
+  return { ...root, sample: sampled }
 }
 
 function bootTime(text: string | undefined): number {

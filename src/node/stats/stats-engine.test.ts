@@ -40,6 +40,17 @@ describe('StatsEngine', () => {
     assert.deepEqual([world.take(), world.cgroups.reads, engine.snapshot()], [[], 0, undefined])
   })
 
+  test('has the pressure of the machine for the node where cgroups count none', async (t) => {
+    const { world, engine } = setUp(t, 1, { pressure: true })
+    const line = (avg10: number) => `some avg10=${avg10} avg60=2.00 avg300=3.00 total=4\n`
+    for (const [name, avg10] of Object.entries({ cpu: 99.5, memory: 44.73, io: 0.25 }))
+      world.kernelFiles.set(`/proc/pressure/${name}`, line(avg10))
+    const { node, pods } = await engine.ask(['usage'], signal)
+    const { cpu, memory, io } = node.root.sample
+    const read = [cpu, memory, io].map((each) => each?.pressure?.some.avg10)
+    assert.deepEqual([...read, pods[0]?.cgroup?.sample.cpu?.pressure], [99.5, 44.73, 0.25, undefined])
+  })
+
   test('answers from the last snapshot, however many ask', async (t) => {
     const { world, engine, snapshots } = setUp(t)
     const answers = await Promise.all([1, 2, 3].map(() => engine.ask(['usage'], signal)))

@@ -5,7 +5,7 @@ import { useAccess } from '../actions/access.ts'
 import { PodActions } from '../actions/pod-actions.tsx'
 import { ContainersTable } from './containers-table.tsx'
 import { EventList } from '../event-list.tsx'
-import { formatAge, formatBytes, formatMoment, toVisible } from '../format.ts'
+import { formatAge, formatBytes, formatMoment, shortenWhy, toVisible } from '../format.ts'
 import { useAnswer, useNow } from '../hooks.ts'
 import type { Loaded } from '../hooks.ts'
 import { Link } from '../link.tsx'
@@ -63,7 +63,7 @@ export function PodScreen({ state, session, namespace, name, part }: PodScreenPr
         ) : (
           <>
             <span class={`dot ${judgePod(row)}`} aria-hidden="true" /> <strong>{toVisible(row.status)}</strong>
-            {why !== undefined && why !== '' && ` – ${toVisible(why)}`}
+            {why !== undefined && why !== '' && ` – ${shortenWhy(toVisible(why))}`}
           </>
         )}
       </p>

@@ -88,7 +88,8 @@ function describe(
   format: (value: number) => string,
 ): string {
   const parts = [
-    used === undefined || used === null ? '–' : format(used),
+    // Beside a legend, which says it too, it would stand there twice.
+    request !== undefined || limit !== undefined ? '' : used === undefined || used === null ? '–' : format(used),
     request === undefined ? 'nothing requested' : '',
     limit === undefined ? 'no limit' : '',
   ]
