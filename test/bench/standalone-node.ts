@@ -90,7 +90,7 @@ export function isDone(deployment: Deployment | undefined, replicas: number): bo
   return status.observedGeneration === metadata?.generation && counts.every((count) => count === replicas)
 }
 
-export interface NodeUse {
+interface NodeUse {
   readonly cpuSeconds: number
   readonly memory: MemoryUse
 }

@@ -5,7 +5,8 @@ import { readLines } from '../read-lines.ts'
 import { AnswerError, ask, SignedOutError } from '../session.ts'
 
 /** So many lines are read at first, and so many are kept at most. */
-export const [FIRST_LINES, MOST_LINES] = [2000, 20_000]
+export const FIRST_LINES = 2000
+export const MOST_LINES = 20_000
 const LONGEST_LINE = 4000
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]
 const NEW_INSTANCE = '――― the container was started again ―――'
