@@ -14,39 +14,61 @@ const SETTLE_MS = 5000
 // As the units and "deckhand up" start it (docs/decisions/0009-memory.md).
 const MALLOC = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '65536' }
 
-/** What operators install, the one executable, beside the other kubelet's: its size, and what a start and an idle agent cost. */
+/** What operators install, the one executable, beside the other kubelet's: its size, and what a start and an idle agent cost. In turns with the launcher and dist, than which it may not be worse. */
 export const executableScenario: Scenario = {
   name: 'executable',
   rows: [
     'executable-size',
     'executable-startup',
+    'executable-startup-launcher',
     'executable-startup-cpu',
+    'executable-startup-cpu-launcher',
     'executable-memory',
     'executable-anonymous',
+    'executable-anonymous-launcher',
   ],
   async measure(bench: Bench): Promise<Samples> {
     const isOwn = bench.binary === undefined
     const binary = bench.binary ?? (await build(bench.lab.folder))
-    const samples = { startup: [] as number[], cpu: [] as number[], memory: [] as number[], anonymous: [] as number[] }
+    // The first start of the launcher fills its caches.
+    if (isOwn) await measureStart(bench, {})
+    const [executable, launcher]: [Start[], Start[]] = [[], []]
     for (let run = 0; run < bench.runs; run += 1) {
-      const agent = await bench.lab.startAgent({ binary, ...(isOwn && { environment: MALLOC }) })
-      await agent.healthy()
-      samples.startup.push((now() - agent.startedAt) / 1000)
-      samples.cpu.push(await cpuSeconds(agent.pid))
-      await sleep(SETTLE_MS, undefined, { signal: bench.signal })
-      const { pssMegabytes, anonymousMegabytes } = await memoryUse(agent.pid)
-      samples.memory.push(pssMegabytes)
-      samples.anonymous.push(anonymousMegabytes)
-      await agent.kill('SIGKILL')
+      executable.push(await measureStart(bench, { binary, ...(isOwn && { environment: MALLOC }) }))
+      if (isOwn) launcher.push(await measureStart(bench, {}))
     }
     return {
       'executable-size': [statSync(binary).size / 1e6],
-      'executable-startup': samples.startup,
-      'executable-startup-cpu': samples.cpu,
-      'executable-memory': samples.memory,
-      'executable-anonymous': samples.anonymous,
+      'executable-startup': executable.map(({ seconds }) => seconds),
+      'executable-startup-launcher': launcher.map(({ seconds }) => seconds),
+      'executable-startup-cpu': executable.map(({ cpu }) => cpu),
+      'executable-startup-cpu-launcher': launcher.map(({ cpu }) => cpu),
+      'executable-memory': executable.map(({ memory }) => memory),
+      'executable-anonymous': executable.map(({ anonymous }) => anonymous),
+      'executable-anonymous-launcher': launcher.map(({ anonymous }) => anonymous),
     }
   },
+}
+
+interface Start {
+  readonly seconds: number
+  readonly cpu: number
+  readonly memory: number
+  readonly anonymous: number
+}
+
+async function measureStart(
+  { lab, signal }: Bench,
+  settings: Parameters<Bench['lab']['startAgent']>[0],
+): Promise<Start> {
+  const agent = await lab.startAgent(settings)
+  await agent.healthy()
+  const seconds = (now() - agent.startedAt) / 1000
+  const cpu = await cpuSeconds(agent.pid)
+  await sleep(SETTLE_MS, undefined, { signal })
+  const { pssMegabytes, anonymousMegabytes } = await memoryUse(agent.pid)
+  await agent.kill('SIGKILL')
+  return { seconds, cpu, memory: pssMegabytes, anonymous: anonymousMegabytes }
 }
 
 /** From the built programs, as "npm run package" does. */
