@@ -4,11 +4,14 @@
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { buildPage } from './build-page.ts'
 import { buildPrograms, PROGRAMS } from './build-programs.ts'
 import { writePrograms } from './program/write-programs.ts'
 import { findPackages, toNotices, toSbom } from './bundled-packages.ts'
 
+// npm packs files with the modes that they have: whoever installs them has to be able to read them.
+process.umask(0o022)
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 mkdirSync(join(root, '.cache'), { recursive: true })

@@ -56,6 +56,16 @@ describe('the package that npm would publish', () => {
     )
   })
 
+  test('is for everyone to read, whoever packed it', (t) => {
+    install(t)
+    const list = execFileSync('tar', ['-tvz'], { input: archive, encoding: 'utf8' }).trimEnd().split('\n')
+    assert.ok(list.length > 100)
+    assert.deepEqual(
+      list.filter((line) => !/^-rw.r-.r-./.test(line)),
+      [],
+    )
+  })
+
   test('lists what it is made of, with licences', (t) => {
     const installed = install(t)
     const read = (name: string) => readFileSync(join(installed, 'dist', name), 'utf8')
@@ -92,7 +102,9 @@ function install(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-package-'))
   t.after(() => rmSync(folder, { recursive: true }))
   if (archive === undefined) {
-    execFileSync('npm', ['pack', '--loglevel=error', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
+    // By someone who keeps his files to himself.
+    const pack = ['-c', 'umask 077 && exec npm pack --loglevel=error --pack-destination "$0"', folder]
+    execFileSync('sh', pack, { cwd: root, stdio: 'pipe' })
     archive = readFileSync(join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''))
   }
   const installed = join(folder, 'node_modules', 'deckhand')

@@ -97,7 +97,7 @@ export class KubeadmMachine implements AsyncDisposable {
 
   async #installKubelet(kubelet: string): Promise<void> {
     const architecture = await this.#guest.run('dpkg --print-architecture')
-    for (const [name, stdin] of buildKubernetesSource(kubelet, architecture, `${this.#folder}`))
+    for (const [name, stdin] of buildKubernetesSource(kubelet, architecture, this.#folder))
       await this.#guest.run(`mkdir -p ${SOURCE} && cat > ${SOURCE}/${name}`, { stdin })
     // Nothing else can be reached from there.
     await this.#guest.write('/etc/apt/sources.list', `deb [trusted=yes] file:${SOURCE} ./\n`)
