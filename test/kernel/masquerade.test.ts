@@ -36,8 +36,8 @@ describe('the rule that gives pods the address of the node', { timeout: 60_000 }
     // Two tables with one Nft share a process that watches.
     const other = { ...options, table: 'deckhand-test-other', podRanges: ['10.200.0.0/16'] }
     for (const each of [options, other]) {
-      const { name, run } = createMasquerade({ clock: systemClock, log: silentLogger }, each)
-      group.run(name, run)
+      const keeper = createMasquerade({ clock: systemClock, log: silentLogger }, each)
+      group.run(keeper.name, (signal) => keeper.run(signal))
     }
     const listing = (table: string) => node.run('nft', 'list', 'table', 'inet', table).catch(() => '')
     const until = async (what: string, holds: () => Promise<boolean>) => {
