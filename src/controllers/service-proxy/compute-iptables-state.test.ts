@@ -33,7 +33,7 @@ function rules(...args: Parameters<typeof port>): readonly string[] {
   const { chains } = computeIptablesState([port(...args)], NETWORK, { family: 'IPv4', prefix: 'DH' })
   return Object.values(chains)
     .flatMap((table) => [...table].flatMap(([name, lines]) => lines.map((line) => `${name} ${line}`)))
-    .map((line) => line.replaceAll(/DH-([A-Z])-[0-9a-f]{14}/g, '$1').replaceAll(' -m conntrack --ctstate', ''))
+    .map((line) => line.replaceAll(/DH-([A-Z])-[0-9a-z]{14}/g, '$1').replaceAll(' -m conntrack --ctstate', ''))
     .filter((line) => !line.includes('-d 10.0.0.0/24'))
 }
 

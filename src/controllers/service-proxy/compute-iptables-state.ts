@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { fnv1a32 } from '../../model/text/fnv1a32.ts'
 import type { Family, Target } from '../endpoints/compute-targets.ts'
 import { IptablesBuilder } from '../iptables/iptables-state.ts'
 import type { IptablesState } from '../iptables/iptables-state.ts'
@@ -8,8 +8,9 @@ import type { ProxiedPort } from './proxied-port.ts'
 const NEW = '-m conntrack --ctstate NEW'
 const TRANSLATED = '-m conntrack --ctstate DNAT'
 const LOOPBACK = { IPv4: '127.0.0.0/8', IPv6: '::1/128' } as const
-// Names of chains have at most 28 characters.
-const HASH_LENGTH = 14
+// Two hashes of seven characters each: names of chains have at most 28 characters, and two ports must never share a chain.
+const SEEDS = ['a', 'b']
+const HASH_LENGTH = 7
 
 /** The same decisions as those of the table of nftables, for one family, on machines that have only iptables. */
 export function computeIptablesState(
@@ -76,7 +77,8 @@ class ServiceRules {
   }
 
   #chainOf(kind: string, id: string): string {
-    return this.#own(`${kind}-${createHash('sha256').update(id).digest('hex').slice(0, HASH_LENGTH)}`)
+    const hashes = SEEDS.map((seed) => fnv1a32(`${seed}${id}`).toString(36).padStart(HASH_LENGTH, '0'))
+    return this.#own(`${kind}-${hashes.join('')}`)
   }
 
   #isOfFamily(range: string): boolean {
