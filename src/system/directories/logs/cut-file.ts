@@ -18,18 +18,21 @@ export async function cutFile(path: string, mostBytes: number): Promise<TreeUsag
   const bytes = found.blocks * BLOCK_BYTES
   // The size counts too: who maps a file of that size into memory fills it without any further call.
   const isCut = found.isFile() && Math.max(bytes, found.size) > mostBytes
-  if (isCut) await empty(path)
-  return { bytes, inodes: 1, isCut }
+  // What was written since the first look counts too.
+  return { bytes: isCut ? Math.max(bytes, await empty(path)) : bytes, inodes: 1, isCut }
 }
 
-/** A writer that goes on leaves a hole, which takes no room. */
-async function empty(path: string): Promise<void> {
+/** Returns what it took on the disk. A writer that goes on leaves a hole, which takes no room. */
+async function empty(path: string): Promise<number> {
   const { O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT', 'ELOOP', 'EISDIR', 'ENXIO')) return undefined
     throw error
   })
-  if (file === undefined) return
+  if (file === undefined) return 0
   await using held = file
-  if ((await held.stat()).isFile()) await held.truncate(0)
+  const found = await held.stat()
+  if (!found.isFile()) return 0
+  await held.truncate(0)
+  return found.blocks * BLOCK_BYTES
 }
