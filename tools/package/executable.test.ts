@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -87,6 +87,21 @@ describe('the executable, installed by dpkg', () => {
       const script = new Script(readFileSync(join(assets, name), 'latin1'), { cachedData })
       assert.equal(script.cachedDataRejected, false, name)
     }
+  })
+
+  test('keeps the code that V8 makes while it runs, for the next start and for root alone', () => {
+    const cache = join(folder, 'root/var/cache/deckhand')
+    rmSync(cache, { recursive: true, force: true })
+    const read = () => readFileSync(join(cache, 'deckhand.js.code'))
+    const built = readFileSync(join(folder, 'work/assets/deckhand.js.code'))
+    run(['/usr/bin/deckhand', 'help'])
+    const kept = read()
+    assert.ok(kept.length > built.length, `${kept.length} bytes, when it was built ${built.length}`)
+    assert.equal(statSync(cache).mode & 0o777, 0o700)
+    assert.match(run(['/usr/bin/deckhand', 'help']).stdout, /deckhand up/)
+    assert.deepEqual(read(), kept, 'nothing is written again')
+    writeFileSync(join(cache, 'deckhand.js.code'), kept.fill(0xff, kept.length >> 1))
+    assert.match(run(['/usr/bin/deckhand', 'help']).stdout, /deckhand up/)
   })
 
   test('has the same bytes when it is built again', async () => {

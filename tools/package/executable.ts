@@ -1,18 +1,22 @@
 /**
  * The first file of the executable, which is both commands and their helpers: finds out which of them is wanted and runs its files, which are assets, with
- * the code that V8 made of them when the executable was built.
+ * the code that V8 made of them in an earlier start, or when the executable was built.
  */
 import { posix } from 'node:path'
 import process from 'node:process'
 import { getRawAsset } from 'node:sea'
 import { EXECUTABLE_FOLDER as FOLDER } from '../../src/base/builtin/executable-files.ts'
+import { CodeCache } from '../program/code-cache.ts'
 import { createLoader } from '../program/create-loader.ts'
+
+const CACHE_FOLDER = '/var/cache/deckhand'
 
 const load = createLoader({
   folder: FOLDER,
   scripts: FOLDER,
   readText: (name) => Buffer.from(getRawAsset(name)).toString('latin1'),
-  readCode: (name) => Buffer.from(getRawAsset(`${name}.code`)),
+  readBuiltCode: (name) => Buffer.from(getRawAsset(`${name}.code`)),
+  cache: new CodeCache(process.env['NODE_COMPILE_CACHE'] ?? CACHE_FOLDER),
 })
 load(chooseProgram())
 

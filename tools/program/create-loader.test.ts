@@ -18,7 +18,6 @@ test('createLoader() loads a file again that could not be loaded, and one that c
       if (isOpen[name] !== true) throw new Error('EMFILE')
       return texts[name] ?? ''
     },
-    readCode: () => undefined,
   })
   assert.throws(() => load('first.js'), /EMFILE/)
   isOpen['second.js'] = true

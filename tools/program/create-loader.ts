@@ -2,6 +2,7 @@ import nodeModule from 'node:module'
 import { posix } from 'node:path'
 import process from 'node:process'
 import { Script } from 'node:vm'
+import type { CodeCache } from './code-cache.ts'
 
 type Require = (specifier: string) => unknown
 type ImportMeta = Readonly<{ url: string; filename: string }>
@@ -15,16 +16,18 @@ interface ProgramFiles {
   readonly scripts: string
   /** Programs are ASCII (build-program.ts). */
   readText(name: string): string
-  /** What V8 made of this text; undefined: it compiles each function when it is called. */
-  readCode(name: string, text: string): Buffer | undefined
-  onLoaded?(name: string, text: string, script: Script): void
-  /** Takes the place of Node's, which knows nothing of these files. */
-  readonly flushCompileCache?: () => void
+  /** What V8 made of its text when it was built; it compiles each function when it is called where there is none. */
+  readBuiltCode?(name: string): Buffer
+  /** What V8 made of it in an earlier start, which has the functions that were called since too. */
+  readonly cache?: CodeCache
 }
 
 /** Loads files of a program by their names, each once, with the code that V8 made of them earlier. */
 export function createLoader(files: ProgramFiles): (name: string) => unknown {
+  const { cache } = files
   const loaded = new Map<string, { exports: unknown }>()
+  // A program that may be killed, and then writes nothing, calls flushCompileCache().
+  if (cache !== undefined) process.once('exit', () => cache.write())
 
   const load = (name: string): unknown => {
     const known = loaded.get(name)
@@ -44,10 +47,11 @@ export function createLoader(files: ProgramFiles): (name: string) => unknown {
 
   const run = (name: string, module: { exports: unknown }): void => {
     const text = files.readText(name)
-    const code = files.readCode(name, text)
+    const kept = cache?.read(name, text)
+    const code = kept ?? files.readBuiltCode?.(name)
     const script = new Script(text, { filename: files.scripts + name, ...(code && { cachedData: code }) })
     // V8 takes no code of another version, or of a processor with less.
-    if (code === undefined || script.cachedDataRejected === true) files.onLoaded?.(name, text, script)
+    if (kept === undefined || script.cachedDataRejected === true) cache?.add(name, text, script)
     const filename = files.folder + name
     const start = script.runInThisContext() as Start
     start(module, module.exports, (specifier) => find(name, specifier), { url: `file://${filename}`, filename })
@@ -58,10 +62,10 @@ export function createLoader(files: ProgramFiles): (name: string) => unknown {
     if (specifier !== 'node:module') return process.getBuiltinModule(specifier)
     // What is loaded without waiting is beside it too (parse-yaml.ts).
     const createRequire = () => (path: string) => find(from, path)
-    const { flushCompileCache = () => {} } = files
     return Object.create(nodeModule, {
       createRequire: { value: createRequire },
-      flushCompileCache: { value: flushCompileCache },
+      // Takes the place of Node's, which knows nothing of these files.
+      flushCompileCache: { value: () => cache?.write() },
     })
   }
   return load
