@@ -77,6 +77,7 @@ export class EmptyRoot {
     return spawnSync('unshare', ['--user', '--map-root-user', '--root', this.path, '--', ...args], {
       encoding: 'utf8',
       input,
+      env: { PATH: '/usr/bin:/bin' },
     })
   }
 
