@@ -51,34 +51,49 @@ export class UsageHistory {
     // A clock that was set back would mix up the order.
     if (last !== undefined && time < last.at) this.#rows = []
     else if (last !== undefined && time - last.at < LEAST_APART_MS) return
-    const known = pods.filter(({ cgroup }) => cgroup !== undefined)
-    const row: Row = {
-      at: time,
-      node: Float64Array.from(listNode(node)),
-      uids: sameOr(
-        last?.uids,
-        known.map(({ uid }) => uid),
-      ),
-      pods: Float32Array.from(known.flatMap(listPod)),
-    }
+    const row = toRow({ time, node, pods }, last?.uids)
     const from = this.#rows.findIndex(({ at }) => at > time - LASTS_MS)
     this.#rows = from === -1 ? [row] : [...this.#rows.slice(from), row]
   }
 
   columns(): UsageColumns {
-    const rows = this.#rows
-    const places = rows.map(({ uids }) => new Map(uids.map((uid, index) => [uid, index])))
-    const uids = new Set(rows.flatMap((row) => row.uids))
-    const podColumn = (uid: string, measure: number) =>
-      rows.map((row, index) => {
-        const place = places[index]?.get(uid)
-        return place === undefined ? null : toKnown(row.pods[place * POD_MEASURES.length + measure])
-      })
-    return {
-      times: rows.map(({ at }) => at),
-      node: toRecord(NODE_MEASURES, (_, measure) => rows.map((row) => toKnown(row.node[measure]))),
-      pods: toRecord([...uids], (uid) => toRecord(POD_MEASURES, (_, measure) => podColumn(uid, measure))),
-    }
+    return toColumns(this.#rows)
+  }
+}
+
+/** What one snapshot says of cpu and memory. */
+export function computeLatestUsage(snapshot: StatsSnapshot): UsageColumns {
+  return toColumns([toRow(snapshot, undefined)])
+}
+
+function toRow(
+  { time, node, pods }: Pick<StatsSnapshot, 'time' | 'node' | 'pods'>,
+  before: readonly string[] | undefined,
+): Row {
+  const known = pods.filter(({ cgroup }) => cgroup !== undefined)
+  return {
+    at: time,
+    node: Float64Array.from(listNode(node)),
+    uids: sameOr(
+      before,
+      known.map(({ uid }) => uid),
+    ),
+    pods: Float32Array.from(known.flatMap(listPod)),
+  }
+}
+
+function toColumns(rows: readonly Row[]): UsageColumns {
+  const places = rows.map(({ uids }) => new Map(uids.map((uid, index) => [uid, index])))
+  const uids = new Set(rows.flatMap((row) => row.uids))
+  const podColumn = (uid: string, measure: number) =>
+    rows.map((row, index) => {
+      const place = places[index]?.get(uid)
+      return place === undefined ? null : toKnown(row.pods[place * POD_MEASURES.length + measure])
+    })
+  return {
+    times: rows.map(({ at }) => at),
+    node: toRecord(NODE_MEASURES, (_, measure) => rows.map((row) => toKnown(row.node[measure]))),
+    pods: toRecord([...uids], (uid) => toRecord(POD_MEASURES, (_, measure) => podColumn(uid, measure))),
   }
 }
 

@@ -2,6 +2,7 @@ import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
+import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { Event, Node, Pod } from '../../model/generated/core-v1.ts'
@@ -11,7 +12,7 @@ import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch
 import { computeEventRow } from '../messages/compute-event-row.ts'
 import { computeNodeView } from '../messages/compute-node-view.ts'
 import { computeAgentUid, computePodRow } from '../messages/compute-pod-row.ts'
-import { computeSample, computeVolumeUses } from '../messages/compute-sample.ts'
+import { computeVolumeUses } from '../messages/compute-sample.ts'
 import type { SummaryInput } from '../messages/compute-sample.ts'
 import type {
   EventRow,
@@ -62,7 +63,7 @@ export class LiveFeed {
   #node: NodeView | null | undefined
   #sentences = new Map<string, string>()
   #refused: readonly RefusedFile[] = []
-  #summary: SummaryInput | undefined
+  #summary: { readonly at: number; readonly answer: Promise<SummaryInput | undefined> } | undefined
   readonly #problems = new Map<ProblemSource, string>()
 
   constructor(deps: FeedDeps) {
@@ -74,16 +75,24 @@ export class LiveFeed {
     return this.#subscribers.size
   }
 
-  /** What the node and its pods used when it was last measured; undefined before that. */
-  get summary(): SummaryInput | undefined {
-    return this.#summary
-  }
-
   /** What one pod used in the last hour, and what it takes of the disk. */
-  usageOf(uid: string): UsageView {
-    const pod = this.#summary?.pods?.find(({ podRef }) => podRef.uid === uid)
+  async usageOf(uid: string, signal: AbortSignal): Promise<UsageView> {
+    const summary = await this.summarize(signal)
+    const pod = summary?.pods?.find(({ podRef }) => podRef.uid === uid)
     const volumes = pod === undefined ? [] : computeVolumeUses(pod)
     return { ...this.#history.ofPod(uid), volumes, ephemeralBytes: pod?.['ephemeral-storage']?.usedBytes }
+  }
+
+  /** What the node and its pods use, with disks: asked for only by pages that show them, and once for all of them. */
+  async summarize(signal: AbortSignal): Promise<SummaryInput | undefined> {
+    const { clock, agent, stop } = this.#deps
+    if (this.#summary === undefined || clock.monotonic() - this.#summary.at >= SAMPLE_MS) {
+      const limit = { clock, ms: AGENT_DEADLINE_MS, what: 'the measurement' }
+      const answer = withDeadline(limit, (s) => agent.summarize(s), stop)
+      this.#summary = { at: clock.monotonic(), answer }
+      answer.catch(() => (this.#summary = undefined))
+    }
+    return await waitForShared(this.#summary.answer, signal)
   }
 
   /** Sends all there is, then every change, until the function that it gives is called. */
@@ -315,14 +324,9 @@ export class LiveFeed {
 
   async #sample(signal: AbortSignal): Promise<void> {
     const { clock, agent } = this.#deps
-    const summary = await withDeadline(
-      { clock, ms: AGENT_DEADLINE_MS, what: 'the measurement' },
-      (s) => agent.summarize(s),
-      signal,
-    )
-    if (summary === undefined) return
-    this.#summary = summary
-    const sample = computeSample(summary, clock.now())
+    const limit = { clock, ms: AGENT_DEADLINE_MS, what: 'the measurement' }
+    const sample = await withDeadline(limit, (s) => agent.sample(s), signal)
+    if (sample === undefined) return
     this.#history.add(sample)
     this.#send({ kind: 'sample', ...sample })
   }

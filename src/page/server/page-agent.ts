@@ -1,8 +1,10 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { SummaryInput } from '../messages/compute-sample.ts'
+import { computeSample } from '../messages/compute-sample.ts'
+import type { Sample, SummaryInput } from '../messages/compute-sample.ts'
 import type { AgentImage } from '../messages/compute-storage-view.ts'
 import type { RefusedFile } from '../messages/page-message.ts'
+import { toSample } from './stats-history.ts'
 import type { AgentHistory } from './stats-history.ts'
 
 /** What the agent of the node answers, to a caller that may ask everything. */
@@ -37,7 +39,9 @@ export interface PageAgent {
   history(signal: AbortSignal): Promise<AgentHistory | undefined>
   /** Undefined where the agent does not list them, or the user may not see them. */
   images(signal: AbortSignal): Promise<readonly AgentImage[] | undefined>
-  /** Undefined when the user may not see it. */
+  /** CPU and memory of the node and its pods as they are now; undefined when the user may not see it. */
+  sample(signal: AbortSignal): Promise<Sample | undefined>
+  /** The same with disks and volumes, which cost the agent more; undefined when the user may not see it. */
   summarize(signal: AbortSignal): Promise<SummaryInput | undefined>
 }
 
@@ -116,6 +120,18 @@ export class ReviewedAgent implements PageAgent {
     return (await this.#deps.agent.ask('/stats/summary', signal)) as SummaryInput
   }
 
+  async sample(signal: AbortSignal): Promise<Sample | undefined> {
+    if (!(await this.#may('stats', signal))) return undefined
+    const { agent, clock } = this.#deps
+    const latest = this.#lacksWhy
+      ? undefined
+      : ((await agent.ask('/stats/history?latest=true', signal)) as AgentHistory | undefined)
+    if (latest?.times.length === 1) return atTime(toSample(latest, 0), clock.now())
+    // Another kubelet, or one of an earlier release.
+    const summary = await this.summarize(signal)
+    return summary && computeSample(summary, clock.now())
+  }
+
   async #may(part: 'pods' | 'stats', signal: AbortSignal): Promise<boolean> {
     const { client, agent, clock, nodeName: name } = this.#deps
     const subresource = agent.right ?? part
@@ -132,4 +148,9 @@ export class ReviewedAgent implements PageAgent {
     this.#reviews.set(subresource, { at: clock.monotonic(), allowed })
     return allowed
   }
+}
+
+/** By the clock of the page: the agent may give one measurement twice. */
+function atTime({ node, pods }: Sample, at: number): Sample {
+  return { node: { ...node, at }, pods }
 }

@@ -230,14 +230,15 @@ export class PageSite {
         ? sendPlain(response, 404, 'the agent knows nothing of this pod\n')
         : sendPlain(response, 403, `${agent.refusal}\n`)
     }
-    if (url.pathname === '/agent/usage') return sendJson(response, 200, feed.usageOf(url.searchParams.get('uid') ?? ''))
+    if (url.pathname === '/agent/usage')
+      return sendJson(response, 200, await feed.usageOf(url.searchParams.get('uid') ?? '', signal))
     if (url.pathname === '/agent/storage') return sendJson(response, 200, await this.#readStorage(parts, signal))
     sendPlain(response, 404, 'there is no such page\n')
   }
 
   async #readStorage({ client, agent, feed }: UserParts, signal: AbortSignal): Promise<StorageView> {
     const { nodeName, isOneOfMany } = this.#deps
-    return await readStorage({ client, agent, summary: feed.summary, nodeName, isOneOfMany }, signal)
+    return await readStorage({ client, agent, feed, nodeName, isOneOfMany }, signal)
   }
 
   async #sendFile({ request, response, url }: Exchange): Promise<void> {

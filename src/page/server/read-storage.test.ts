@@ -15,11 +15,9 @@ test('readStorage() names what it cannot read, and shows the rest', async () => 
       return Promise.resolve({ metadata: { resourceVersion: '1' }, items: [] })
     },
   } as unknown as KubeClient
-  const agent = {
-    images: () => Promise.resolve(undefined),
-    summarize: () => Promise.reject(new Error('no answer')),
-  }
-  const view = await readStorage({ client, agent, summary: undefined, nodeName: 'n', isOneOfMany: true }, signal)
+  const agent = { images: () => Promise.resolve(undefined) }
+  const feed = { summarize: () => Promise.reject(new Error('no answer')) }
+  const view = await readStorage({ client, agent, feed, nodeName: 'n', isOneOfMany: true }, signal)
   assert.deepEqual(
     [view.problems.toSorted(), view.images.length, view.reclaimableBytes],
     [['Disks: no answer', 'Volumes: may not'], 1, 3],

@@ -2,23 +2,22 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../model/generated/core-v1.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { readList } from '../../protocols/kube-api/list-watch/read-list.ts'
-import type { SummaryInput } from '../messages/compute-sample.ts'
 import { computeStorageView } from '../messages/compute-storage-view.ts'
 import type { StorageView } from '../messages/compute-storage-view.ts'
+import type { LiveFeed } from './live-feed.ts'
 import type { PageAgent } from './page-agent.ts'
 
 interface StorageDeps {
   readonly client: KubeClient
-  readonly agent: Pick<PageAgent, 'images' | 'summarize'>
-  /** What was measured last, where that was a moment ago. */
-  readonly summary: SummaryInput | undefined
+  readonly agent: Pick<PageAgent, 'images'>
+  readonly feed: Pick<LiveFeed, 'summarize'>
   readonly nodeName: string
   readonly isOneOfMany: boolean
 }
 
 /** Reads what there is of images, claims and volumes; what cannot be read is named, and the rest is shown. */
 export async function readStorage(deps: StorageDeps, signal: AbortSignal): Promise<StorageView> {
-  const { client, agent, nodeName, isOneOfMany } = deps
+  const { client, agent, feed, nodeName, isOneOfMany } = deps
   const problems: string[] = []
   const attempt = async <T>(what: string, work: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -45,7 +44,7 @@ export async function readStorage(deps: StorageDeps, signal: AbortSignal): Promi
       undefined,
     ),
     attempt('Images', () => agent.images(signal), undefined),
-    attempt('Disks', async () => deps.summary ?? (await agent.summarize(signal)), undefined),
+    attempt('Disks', () => feed.summarize(signal), undefined),
   ])
   const nodeImages = node?.status?.images ?? []
   return { ...computeStorageView({ images, nodeImages, pods, claims, volumes, summary, isOneOfMany }), problems }

@@ -23,39 +23,15 @@ const POD_POINTS = 30
 export class StatsHistory {
   #rows: readonly Row[] = []
 
-  add({ node, pods }: Sample): void {
-    const uids = Object.keys(pods)
-    const uses = Float32Array.from(Object.values(pods).flatMap(([cpu, memory]) => [toNumber(cpu), toNumber(memory)]))
-    this.#rows = [...this.#rows.filter((row) => row.node.at > node.at - LASTS_MS), { node, uids, uses }]
+  add(sample: Sample): void {
+    this.#rows = [...this.#rows.filter((row) => row.node.at > sample.node.at - LASTS_MS), toRow(sample)]
   }
 
   /** Takes in what the agent has measured, also while no page was open; what came after that stays. */
-  prepend({ times, node, pods }: AgentHistory): void {
-    const last = times.at(-1)
+  prepend(history: AgentHistory): void {
+    const last = history.times.at(-1)
     if (last === undefined) return
-    const uids = Object.keys(pods)
-    const known = (values: readonly (number | null)[] | undefined, index: number) => values?.[index] ?? undefined
-    const rows = times.map((at, index): Row => {
-      const present = uids.filter((uid) => typeof pods[uid]?.['memoryBytes']?.[index] === 'number')
-      const use = (uid: string) => [pods[uid]?.['cpuCores']?.[index], pods[uid]?.['memoryBytes']?.[index]].map(toNumber)
-      return {
-        node: {
-          at,
-          cpu: known(node['cpuCores'], index),
-          memory: known(node['memoryBytes'], index),
-          memoryTotal: known(node['memoryTotalBytes'], index),
-          disk: known(node['diskBytes'], index),
-          diskTotal: known(node['diskTotalBytes'], index),
-          processes: known(node['processes'], index),
-          processesMost: known(node['processesMost'], index),
-          cpuPressure: known(node['cpuPressure'], index),
-          memoryPressure: known(node['memoryPressure'], index),
-          ioPressure: known(node['ioPressure'], index),
-        },
-        uids: present,
-        uses: Float32Array.from(present.flatMap(use)),
-      }
-    })
+    const rows = history.times.map((_, index) => toRow(toSample(history, index)))
     this.#rows = [...rows, ...this.#rows.filter((row) => row.node.at > last)]
   }
 
@@ -85,6 +61,36 @@ export class StatsHistory {
       memory: found.map(({ use }) => use[1]),
     }
   }
+}
+
+/** What the agent measured at one of its times. */
+export function toSample({ times, node, pods }: AgentHistory, index: number): Sample {
+  const known = (measure: string) => node[measure]?.[index] ?? undefined
+  const uses = Object.entries(pods).flatMap(([uid, measures]): [string, PodUse][] => {
+    const memory = measures['memoryBytes']?.[index]
+    return typeof memory === 'number' ? [[uid, [measures['cpuCores']?.[index] ?? null, memory]]] : []
+  })
+  return {
+    node: {
+      at: times[index] ?? 0,
+      cpu: known('cpuCores'),
+      memory: known('memoryBytes'),
+      memoryTotal: known('memoryTotalBytes'),
+      disk: known('diskBytes'),
+      diskTotal: known('diskTotalBytes'),
+      processes: known('processes'),
+      processesMost: known('processesMost'),
+      cpuPressure: known('cpuPressure'),
+      memoryPressure: known('memoryPressure'),
+      ioPressure: known('ioPressure'),
+    },
+    pods: Object.fromEntries(uses),
+  }
+}
+
+function toRow({ node, pods }: Sample): Row {
+  const uses = Float32Array.from(Object.values(pods).flatMap(([cpu, memory]) => [toNumber(cpu), toNumber(memory)]))
+  return { node, uids: Object.keys(pods), uses }
 }
 
 /** In a list, for flatMap; undefined when the pod was not there. */

@@ -90,6 +90,23 @@ describe('createStatsRoutes()', () => {
     assert.equal(world.take().includes('layers'), true)
   })
 
+  test('gives CPU and memory as they are now, and measures no disk and no network for that', async (t) => {
+    const { world, get } = await serve(t)
+    const latest = async () =>
+      (await (await get('/stats/history?latest=true')).json()) as {
+        readonly times: readonly number[]
+        readonly node: { readonly memoryBytes: readonly (number | null)[] }
+        readonly pods: Readonly<Record<string, { readonly memoryBytes: readonly (number | null)[] }>>
+      }
+    const { times, node, pods } = await latest()
+    assert.deepEqual([times.length, node.memoryBytes.length, typeof node.memoryBytes[0]], [1, 1, 'number'])
+    assert.deepEqual(
+      Object.keys(pods),
+      world.pods.map(({ uid }) => uid),
+    )
+    assert.equal(world.take().includes('layers'), false)
+  })
+
   test('shows what was measured in the last hour, and measures nothing for that', async (t) => {
     const { world, get } = await serve(t)
     const read = async () =>

@@ -8,6 +8,7 @@ import { computeSummary } from '../../node/stats/reports/compute-summary.ts'
 import type { StatsFamily } from '../../node/stats/reports/stats-family.ts'
 import { renderMetrics } from '../../node/stats/reports/render-metrics.ts'
 import type { StatsEngine } from '../../node/stats/stats-engine.ts'
+import { computeLatestUsage } from '../../node/stats/usage-history.ts'
 import type { StatsPart, StatsSnapshot } from '../../node/stats/stats-snapshot.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { chooseMetricsFormat } from './choose-metrics-format.ts'
@@ -66,17 +67,18 @@ function createSummaryRoute({ engine, nodeName }: StatsRoutesDeps): Route {
   }
 }
 
-/** What was measured in the last hour, for whomever; the question itself measures nothing. */
+/** What was measured in the last hour, by any request; this one measures nothing by itself. With "latest=true": CPU and memory as they are now, and no more. */
 function createHistoryRoute({ engine }: StatsRoutesDeps): Route {
   return {
     path: '/stats/history',
     methods: ['GET'],
-    handle({ raw }, response) {
+    async handle({ raw, query, signal }, response) {
       raw.resume()
-      const body = `${JSON.stringify(engine.history.columns())}\n`
+      const isLatest = query.get('latest') === 'true'
+      const columns = isLatest ? computeLatestUsage(await engine.ask(['overview'], signal)) : engine.history.columns()
+      const body = `${JSON.stringify(columns)}\n`
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
       response.end(body)
-      return Promise.resolve()
     },
   }
 }

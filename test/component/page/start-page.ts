@@ -1,3 +1,6 @@
+import { computeSample } from '../../../src/page/messages/compute-sample.ts'
+import type { SummaryInput } from '../../../src/page/messages/compute-sample.ts'
+import type { AgentHistory } from '../../../src/page/server/stats-history.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +23,7 @@ export interface FakeAgent {
   /** Undefined: it explains nothing. */
   pods: readonly ({ readonly uid: string; readonly why: string } & Readonly<Record<string, unknown>>)[] | undefined
   manifests: readonly object[]
-  summary: object
+  summary: SummaryInput
   /** Undefined: it has none. */
   history: object | undefined
   images: object | undefined
@@ -79,6 +82,7 @@ export class TestPage implements AsyncDisposable {
           ask: (path) => {
             agent.asked.push(path)
             if (path === '/stats/history') return Promise.resolve(agent.history)
+            if (path === '/stats/history?latest=true') return Promise.resolve(toLatest(agent.summary))
             if (path === '/why/images') return Promise.resolve(agent.images)
             if (path.startsWith('/stats')) return Promise.resolve(agent.summary)
             if (agent.pods === undefined) return Promise.resolve(undefined)
@@ -117,5 +121,28 @@ export class TestPage implements AsyncDisposable {
     await this.stop()
     await this.api.stop()
     rmSync(this.#folder, { recursive: true })
+  }
+}
+
+/** CPU and memory of a summary, as the agent gives them at /stats/history. */
+function toLatest(summary: SummaryInput): AgentHistory {
+  const { node, pods } = computeSample(summary, Date.now())
+  const column = (value: number | undefined) => [value ?? null]
+  const uses = Object.entries(pods).map(([uid, [cpu, memory]]) => [uid, { cpuCores: [cpu], memoryBytes: [memory] }])
+  return {
+    times: [node.at],
+    node: {
+      cpuCores: column(node.cpu),
+      memoryBytes: column(node.memory),
+      memoryTotalBytes: column(node.memoryTotal),
+      diskBytes: column(node.disk),
+      diskTotalBytes: column(node.diskTotal),
+      processes: column(node.processes),
+      processesMost: column(node.processesMost),
+      cpuPressure: column(node.cpuPressure),
+      memoryPressure: column(node.memoryPressure),
+      ioPressure: column(node.ioPressure),
+    },
+    pods: Object.fromEntries(uses) as AgentHistory['pods'],
   }
 }
