@@ -29,6 +29,10 @@ export const casesNotOnDocker: Readonly<Record<string, readonly [test: string, r
     'a container that mounts for others (Bidirectional)',
     'it is privileged: Docker gives those every capability of the kernel, and fails where the machine lacks one',
   ],
+  'test/e2e/standalone/page.test.ts': [
+    'a log that is followed through a rotation',
+    'Docker rotates the logs itself: test/e2e/docker/docker-node.test.ts',
+  ],
   'test/e2e/standalone/services.test.ts': [
     'NetworkPolicy',
     'the network of the pods is Docker’s own: a policy is refused with that reason',

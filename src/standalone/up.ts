@@ -112,7 +112,8 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   if (rulesProgram === 'iptables') deps.say('nft is not installed: the rules of Services are written with iptables')
   const kept = { services: rulesProgram, policies: policyRefusal === undefined }
   await removeUnkeptRules(deps.clock, layout, kept, signal)
-  await warnOfForwardDrops(deps, signal)
+  // Docker makes such a chain itself, and accepts what its own network forwards.
+  if (options.runtime === undefined) await warnOfForwardDrops(deps, signal)
   const refusals = { policies: policyRefusal, ingress: findIngressRefusal(options) }
   await startStandaloneApi(deps, { layout, record, without, ...ranges, hasServiceAddress, refusals }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
