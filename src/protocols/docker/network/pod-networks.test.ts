@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { beforeEach, describe, test } from 'node:test'
 import { systemClock } from '../../../base/async/clock.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
@@ -109,6 +112,14 @@ describe('PodNetworks', () => {
       networks.tearDown('abc', '', pod, never),
       /networkPlugin cni failed to teardown pod "web_default" network: .*busy/,
     )
+  })
+
+  test('waits for a plugin that an earlier agent left at work before it detaches what that may have attached', async () => {
+    const id = `left-${process.pid}`
+    const plugin = spawn('sleep', ['0.4'], { env: { PATH: process.env['PATH'], CNI_CONTAINERID: id } })
+    const ended = once(plugin, 'exit').then(() => calls())
+    await networks.tearDown(id, '', pod, never)
+    assert.deepEqual([await ended, await calls()], [[''], ['second DEL', 'first DEL']])
   })
 
   test('keeps a record as long as a sandbox could not be detached', async () => {

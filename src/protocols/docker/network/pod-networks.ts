@@ -2,6 +2,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { RecordFolder } from '../../../system/files/state/record-folder.ts'
+import { hasProcessWithVariable } from '../../../system/processes/has-process-with-variable.ts'
 import { CniError } from '../../cni/cni-error.ts'
 import type { CniRecord } from '../../cni/cni-record.ts'
 import { CniRecords } from '../../cni/cni-records.ts'
@@ -49,6 +50,9 @@ const LOOPBACK: CniNetwork = {
   text: '',
 }
 const NOT_READY = 'docker: network plugin is not ready:'
+// How often a plugin of an earlier agent is looked for, and for how long: then it hangs.
+const PLUGIN_POLL_MS = 50
+const PLUGIN_LONGEST_MS = 30_000
 
 /** The networks of sandboxes that Docker gives none: CNI plugins set them up, and what these say is kept until they took them down again. */
 export class PodNetworks {
@@ -201,8 +205,17 @@ export class PodNetworks {
   async #detachUnknown(id: string, namespace: string, pod: NetworkPod, signal: AbortSignal): Promise<void> {
     const network = await this.#load()
     if (network === undefined) return
+    await this.#waitForPlugins(id, signal)
     const attachment = { containerId: id, namespace, device: DEVICE, args: toArgs(id, pod), capabilities: {} }
     await deleteFromNetwork(this.#plugins, network, attachment, undefined, signal)
+  }
+
+  /** A plugin that an earlier agent started goes on after the end of that agent: what it attaches after a sandbox was detached would stay for good. */
+  async #waitForPlugins(id: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#plugins
+    const until = clock.monotonic() + PLUGIN_LONGEST_MS
+    while (clock.monotonic() < until && (await hasProcessWithVariable(`CNI_CONTAINERID=${id}`)))
+      await clock.sleep(PLUGIN_POLL_MS, signal)
   }
 
   async #load(): Promise<CniNetwork | undefined> {
