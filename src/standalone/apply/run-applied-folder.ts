@@ -167,7 +167,7 @@ class AppliedFolder {
     return isWhole
   }
 
-  /** An empty folder is more often a disk that is not mounted than the wish to lose all, with the data of claims. */
+  /** An empty folder is more often a disk that is not mounted than a request to delete everything, with the data of claims. */
   #reportEmptied(count: number): void {
     const { folder } = this.#deps
     if (count === 0) return this.#reporter.clear(EMPTIED)

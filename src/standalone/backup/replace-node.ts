@@ -17,7 +17,7 @@ const PLACES: readonly (readonly [folder: string, path: string])[] = [
   ...SAVED_PATHS.toReversed().map((path) => ['data', path] as const),
 ]
 
-/** Decides on what replaces the files of a node; from here on it is done, by whoever comes next. */
+/** Decides on what replaces the files of a node; from here on it is done, by the next command if not by this one. */
 export async function beginRestore(state: string, staging: string): Promise<void> {
   const planned: string[] = []
   for (const [folder, path] of PLACES) if (await isThere(`${staging}/${folder}/${path}`)) planned.push(path)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isRecord } from '../../base/document/is-record.ts'
 import { watchDirectory } from '../files/watch-directory.ts'
 
-/** Where runtimes keep what CNI plugins answered, unless they were told otherwise. */
+/** Where runtimes keep what CNI plugins answered, unless they are configured otherwise. */
 const CNI_RESULTS = '/var/lib/cni/results'
 
 interface CniResult {
