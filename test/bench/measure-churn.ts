@@ -5,8 +5,8 @@ import type { Lab } from '../e2e/lab/start-lab.ts'
 import { childPid } from '../e2e/lab/lab-namespaces.ts'
 import type { PodList } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
-import { openNodeApi } from './node-api.ts'
-import type { NodeApi } from './node-api.ts'
+import { openAdminApi } from './admin-api.ts'
+import type { AdminApi } from './admin-api.ts'
 import type { Samples } from './rows.ts'
 import { isReady } from './scenario.ts'
 import type { Bench, Scenario } from './scenario.ts'
@@ -43,14 +43,14 @@ export const churnScenario: Scenario = {
   },
 }
 
-async function startNode(lab: Lab, signal: AbortSignal): Promise<AsyncDisposable & { readonly api: NodeApi }> {
+async function startNode(lab: Lab, signal: AbortSignal): Promise<AsyncDisposable & { readonly api: AdminApi }> {
   const [state, log] = [`${lab.folder}/state`, `${lab.folder}/up.log`]
   const place = ['--state', state, '--runtime', lab.runtime.endpoint, '--cgroup-root', `${lab.cgroupRoot}/node`]
   const up = await lab.startInside([deckhand, 'up', ...place], log)
   const output = async () => await readFile(log, 'utf8').catch(() => '')
   const isUp = async () => (await output()).includes('stop all')
   await waitFor('the node to be up', isUp, { pollMs: 50, deadlineMs: DEADLINE_MS, signal })
-  const api = await openNodeApi(lab, `${state}/admin.kubeconfig`)
+  const api = await openAdminApi(lab, `${state}/admin.kubeconfig`)
   return {
     api,
     async [Symbol.asyncDispose]() {
@@ -62,7 +62,7 @@ async function startNode(lab: Lab, signal: AbortSignal): Promise<AsyncDisposable
 }
 
 /** Pods from one number up to another, some at a time. */
-async function churn(api: NodeApi, from: number, to: number, signal: AbortSignal): Promise<void> {
+async function churn(api: AdminApi, from: number, to: number, signal: AbortSignal): Promise<void> {
   for (let first = from; first < to; first += AT_ONCE) {
     const names = Array.from({ length: AT_ONCE }, (_, index) => `churn-${first + index}`)
     await Promise.all(names.map((name) => create(api, name)))
@@ -72,7 +72,7 @@ async function churn(api: NodeApi, from: number, to: number, signal: AbortSignal
   }
 }
 
-async function create(api: NodeApi, name: string): Promise<void> {
+async function create(api: AdminApi, name: string): Promise<void> {
   await api.send('POST', `${NAMESPACE}/configmaps`, { metadata: { name }, data: { name } })
   const workload = createWorkload(name) as Pod
   const volumes = [{ name: 'settings', configMap: { name } }]
@@ -89,13 +89,13 @@ async function create(api: NodeApi, name: string): Promise<void> {
   await api.send('POST', `${NAMESPACE}/pods`, pod)
 }
 
-async function remove(api: NodeApi, name: string): Promise<void> {
+async function remove(api: AdminApi, name: string): Promise<void> {
   await api.send('DELETE', `${NAMESPACE}/pods/${name}`)
   await api.send('DELETE', `${NAMESPACE}/configmaps/${name}`)
 }
 
 async function waitForPods(
-  api: NodeApi,
+  api: AdminApi,
   what: string,
   isEnough: (pods: readonly Pod[]) => boolean,
   signal: AbortSignal,

@@ -7,8 +7,8 @@ import { findKubePrograms, KUBE_BIN } from '../control-plane/kube-programs.ts'
 import { ClusterNode } from '../e2e/support/cluster-node.ts'
 import { computeNodeLayout } from '../../src/standalone/node/node-layout.ts'
 import { computePercentile } from './compute-statistics.ts'
-import { openNodeApi } from './node-api.ts'
-import type { NodeApi } from './node-api.ts'
+import { openAdminApi } from './admin-api.ts'
+import type { AdminApi } from './admin-api.ts'
 import { longestGap } from './probe-periods.ts'
 import type { Samples } from './rows.ts'
 import { isReady } from './scenario.ts'
@@ -53,7 +53,7 @@ export const rushScenario: Scenario = {
     await writeFile(`${layout.manifests}/witness.json`, JSON.stringify(createWitness()))
     try {
       await node.start()
-      const api = await openNodeApi(lab, layout.adminKubeconfig)
+      const api = await openAdminApi(lab, layout.adminKubeconfig)
       await waitForWitness(layout.podLogs, signal)
       const pid = await node.agentPid()
       const requests = async () => sumOf((await lab.network.get('http://127.0.0.1:10255/metrics')).body)
@@ -92,7 +92,7 @@ interface Life {
 }
 
 /** Makes pods at a fixed pace and deletes each when its time has come; gives what became of them when all are gone. */
-async function rush(api: NodeApi, rushMs: number, signal: AbortSignal): Promise<readonly Life[]> {
+async function rush(api: AdminApi, rushMs: number, signal: AbortSignal): Promise<readonly Life[]> {
   const lives = new Map<string, Life>()
   const sent: Promise<void>[] = []
   using watch = api.watch(`${PODS}?watch=true`, (type, object) => {
@@ -119,7 +119,7 @@ async function rush(api: NodeApi, rushMs: number, signal: AbortSignal): Promise<
   return [...lives.values()]
 }
 
-async function live(api: NodeApi, life: Life, signal: AbortSignal): Promise<void> {
+async function live(api: AdminApi, life: Life, signal: AbortSignal): Promise<void> {
   const { metadata, spec, ...workload } = createWorkload(life.name) as Pod
   const given = { ...spec, nodeName: 'lab-machine', terminationGracePeriodSeconds: 1 }
   await api.send('POST', PODS, { ...workload, metadata, spec: given })
@@ -133,7 +133,7 @@ class LeaseWatch implements Disposable {
   readonly #times = new Set<number>()
   readonly #timer: NodeJS.Timeout
 
-  constructor(api: NodeApi) {
+  constructor(api: AdminApi) {
     const path = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/lab-machine'
     this.#timer = setInterval(() => {
       void api.send<Lease>('GET', path).then(

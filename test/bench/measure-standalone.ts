@@ -5,7 +5,7 @@ import type { Lab } from '../e2e/lab/start-lab.ts'
 import type { Deployment } from '../../src/model/generated/api-groups.ts'
 import type { PodList, Service } from '../../src/model/generated/core-v1.ts'
 import { BUSYBOX_IMAGE } from '../../src/standalone/images/node-images.ts'
-import type { NodeApi } from './node-api.ts'
+import type { AdminApi } from './admin-api.ts'
 import type { Samples } from './rows.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import {
@@ -48,7 +48,7 @@ export const standaloneScenario: Scenario = {
   },
 }
 
-async function measureTraffic(lab: Lab, api: NodeApi): Promise<Samples> {
+async function measureTraffic(lab: Lab, api: AdminApi): Promise<Samples> {
   const ask = async (...args: readonly string[]) => {
     const { stdout, stderr } = await lab.runInside([process.execPath, client, ...args], { deadlineMs: DEADLINE_MS })
     if (stdout.trim() === '') throw new Error(`Cannot measure ${args.join(' ')}: ${stderr}`)
@@ -79,7 +79,7 @@ async function measureIdle(pids: StandaloneNode['pids'], { steadyMs, signal }: B
 }
 
 /** By kubectl, as people do it, until the API says that it is available. */
-async function measureReady(lab: Lab, api: NodeApi, runs: number, signal: AbortSignal): Promise<readonly number[]> {
+async function measureReady(lab: Lab, api: AdminApi, runs: number, signal: AbortSignal): Promise<readonly number[]> {
   const kubeconfig = `--kubeconfig=${lab.folder}/state/admin.kubeconfig`
   const times: number[] = []
   for (let run = 0; run < runs; run++) {
@@ -96,7 +96,7 @@ async function measureReady(lab: Lab, api: NodeApi, runs: number, signal: AbortS
   return times
 }
 
-async function measureRollout(api: NodeApi, signal: AbortSignal): Promise<number> {
+async function measureRollout(api: AdminApi, signal: AbortSignal): Promise<number> {
   const name = 'rolled'
   await api.send('POST', DEPLOYMENTS, deploymentOf(name, ROLLED))
   await waitForReady(api, [name], ROLLED, signal)

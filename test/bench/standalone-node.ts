@@ -5,8 +5,8 @@ import { childPid } from '../e2e/lab/lab-namespaces.ts'
 import type { Lab } from '../e2e/lab/start-lab.ts'
 import type { Deployment } from '../../src/model/generated/api-groups.ts'
 import { BUSYBOX_IMAGE } from '../../src/standalone/images/node-images.ts'
-import { openNodeApi } from './node-api.ts'
-import type { NodeApi } from './node-api.ts'
+import { openAdminApi } from './admin-api.ts'
+import type { AdminApi } from './admin-api.ts'
 import { cpuSeconds, memoryUse } from './usage.ts'
 import type { MemoryUse } from './usage.ts'
 import { waitFor } from './wait.ts'
@@ -18,7 +18,7 @@ export const CORE = '/api/v1/namespaces/default'
 export const deckhand = fileURLToPath(new URL('../../bin/deckhand', import.meta.url))
 
 export interface StandaloneNode extends AsyncDisposable {
-  readonly api: NodeApi
+  readonly api: AdminApi
   /** Of "up" and of the agent. */
   readonly pids: { readonly up: number; readonly agent: number }
 }
@@ -34,7 +34,7 @@ export async function startNode(lab: Lab, signal: AbortSignal): Promise<Standalo
   const own = (await childPid(up.pid)) ?? up.pid
   const agent = await lab.outerPid(Number(/agent healthy \(pid (\d+)\)/.exec(await output())?.[1]))
   if (agent === undefined) throw new Error(`Cannot find the agent: ${await output()}`)
-  const api = await openNodeApi(lab, `${state}/admin.kubeconfig`)
+  const api = await openAdminApi(lab, `${state}/admin.kubeconfig`)
   return {
     api,
     pids: { up: own, agent },
@@ -48,7 +48,7 @@ export async function startNode(lab: Lab, signal: AbortSignal): Promise<Standalo
 }
 
 /** Starts about so many pods behind 20 Services, and waits for them. Gives the names of their Deployments. */
-export async function startWeb(api: NodeApi, pods: number, signal: AbortSignal): Promise<readonly string[]> {
+export async function startWeb(api: AdminApi, pods: number, signal: AbortSignal): Promise<readonly string[]> {
   const each = Math.max(1, Math.round(pods / SERVICES))
   const names = Array.from({ length: SERVICES }, (_, index) => `web-${index}`)
   for (const name of names) await createWeb(api, name, each)
@@ -64,13 +64,13 @@ export function deploymentOf(name: string, replicas: number) {
   return { metadata: { name }, spec: { replicas, selector: { matchLabels: labels }, template } }
 }
 
-async function createWeb(api: NodeApi, name: string, replicas: number): Promise<void> {
+async function createWeb(api: AdminApi, name: string, replicas: number): Promise<void> {
   await api.send('POST', DEPLOYMENTS, deploymentOf(name, replicas))
   const spec = { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] }
   await api.send('POST', `${CORE}/services`, { metadata: { name }, spec })
 }
 
-export async function waitForReady(api: NodeApi, names: readonly string[], replicas: number, signal: AbortSignal) {
+export async function waitForReady(api: AdminApi, names: readonly string[], replicas: number, signal: AbortSignal) {
   const areReady = async () => {
     const { items } = await api.send<{ readonly items: readonly Deployment[] }>('GET', DEPLOYMENTS)
     return names.every((name) =>

@@ -6,14 +6,14 @@ import { connect as connectTls } from 'node:tls'
 import type { Lab } from '../e2e/lab/start-lab.ts'
 
 /** The API of a node in a lab, as its administrator. */
-export interface NodeApi {
+export interface AdminApi {
   send<T>(method: string, path: string, body?: object): Promise<T>
   /** Follows a list until it is disposed of; check() throws when it broke off before. */
   watch(path: string, onEvent: (type: string, object: unknown) => void): Disposable & { check(): void }
   close(): void
 }
 
-export async function openNodeApi(lab: Lab, kubeconfig: string): Promise<NodeApi> {
+export async function openAdminApi(lab: Lab, kubeconfig: string): Promise<AdminApi> {
   const text = await readFile(kubeconfig, 'utf8')
   let session = await connectTo(lab, text)
   return {
