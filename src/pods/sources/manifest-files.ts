@@ -9,7 +9,7 @@ import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { findNames } from './find-names.ts'
-import type { RefusedManifests, UnusedField } from './refused-manifests.ts'
+import type { RefusedManifest, RefusedManifests, UnusedField } from './refused-manifests.ts'
 
 /** Content of a manifest at a path → its pods; throws ManifestError. */
 export type DecodeManifest = (bytes: Uint8Array, path: string) => DecodedManifest
@@ -29,7 +29,7 @@ export interface ManifestFilesDeps {
   /** Called for each manifest that gave no pod. */
   readonly onRefused?: () => void
   /** Where the manifests are listed that are refused at the moment. */
-  readonly refused?: Pick<RefusedManifests, 'set' | 'delete'>
+  readonly refused?: Pick<RefusedManifests, 'set' | 'setDoubles' | 'delete'>
 }
 
 // A program that writes a file in place, without a rename, has mostly finished by then.
@@ -56,7 +56,7 @@ export class ManifestFiles {
   readonly #deps: ManifestFilesDeps
   readonly #logger: Logger
   readonly #entries = new Map<string, Entry>()
-  readonly #loggedDoubles = new Set<string>()
+  #loggedDoubles: ReadonlySet<string> = new Set()
   /** Good manifests that are not on disk yet. */
   readonly #toKeep = new Map<string, Uint8Array>()
 
@@ -83,17 +83,17 @@ export class ManifestFiles {
   /** Every pod, in the order of the file names. */
   pods(): readonly Pod[] {
     const files = new Map<string, string>()
-    const doubles = new Set<string>()
+    const doubles: RefusedManifest[] = []
     const pods: Pod[] = []
     for (const [name, entry] of [...this.#entries].sort(([left], [right]) => (left < right ? -1 : 1))) {
       for (const pod of entry.pods) {
         const fullName = podFullName(pod)
         const other = files.getOrInsert(fullName, name)
-        if (other !== name) this.#noteDouble({ name, other, fullName }, doubles)
+        if (other !== name) doubles.push(this.#toDouble(name, other, pod))
         pods.push(pod)
       }
     }
-    for (const key of this.#loggedDoubles) if (!doubles.has(key)) this.#loggedDoubles.delete(key)
+    this.#reportDoubles(doubles)
     return pods
   }
 
@@ -224,16 +224,18 @@ export class ManifestFiles {
     )
   }
 
-  #noteDouble(double: { name: string; other: string; fullName: string }, doubles: Set<string>): void {
-    const key = JSON.stringify(double)
-    doubles.add(key)
-    if (this.#loggedDoubles.has(key)) return
-    this.#loggedDoubles.add(key)
-    this.#logger.error('two manifests have a pod of the same name, one of them runs', {
-      file: join(this.#directory, double.name),
-      other: join(this.#directory, double.other),
-      pod: double.fullName,
-    })
+  #toDouble(name: string, other: string, pod: Pod): RefusedManifest {
+    const names = [podLogName(pod)]
+    const reason = `${join(this.#directory, other)} has a pod of the same name, ${names.join()}: only one of them runs`
+    return { file: join(this.#directory, name), reason, hasLastGood: false, names }
+  }
+
+  #reportDoubles(doubles: readonly RefusedManifest[]): void {
+    this.#deps.refused?.setDoubles(doubles)
+    for (const { file, reason } of doubles)
+      if (!this.#loggedDoubles.has(`${file}: ${reason}`))
+        this.#logger.error('two manifests have a pod of the same name', { file, reason })
+    this.#loggedDoubles = new Set(doubles.map(({ file, reason }) => `${file}: ${reason}`))
   }
 }
 

@@ -23,6 +23,7 @@ export interface UnusedField {
 export class RefusedManifests {
   readonly #files = new Map<string, RefusedManifest>()
   readonly #unused = new Map<string, readonly UnusedField[]>()
+  #doubles: readonly RefusedManifest[] = []
 
   set(refused: RefusedManifest): void {
     this.#files.set(refused.file, refused)
@@ -35,6 +36,11 @@ export class RefusedManifests {
     else this.#unused.set(file, unused)
   }
 
+  /** The manifests with a pod whose name a pod of another manifest has too. */
+  setDoubles(doubles: readonly RefusedManifest[]): void {
+    this.#doubles = doubles
+  }
+
   /** What good manifests have that is not used, in the order of their paths. */
   unused(): readonly UnusedField[] {
     return [...this.#unused.values()].flat().sort((a, b) => (a.file < b.file ? -1 : 1))
@@ -42,6 +48,6 @@ export class RefusedManifests {
 
   /** In the order of their paths. */
   list(): readonly RefusedManifest[] {
-    return [...this.#files.values()].sort((a, b) => (a.file < b.file ? -1 : 1))
+    return [...this.#files.values(), ...this.#doubles].sort((a, b) => (a.file < b.file ? -1 : 1))
   }
 }

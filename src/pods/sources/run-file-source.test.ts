@@ -174,6 +174,21 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     assert.deepEqual(source.refused.list(), [])
   })
 
+  test('lists a manifest with a pod that another one has, until one of them is gone', async (t) => {
+    const source = await createSource(t)
+    const file = (name: string) => join(source.directory, name)
+    for (const name of ['a.yaml', 'b.yaml']) await writeFile(file(name), manifest('web'))
+    source.start(source.directory)
+    await source.logs('two manifests have a pod of the same name')
+    const reason = `${file('a.yaml')} has a pod of the same name, default/web-n: only one of them runs`
+    assert.deepEqual(source.refused.list(), [
+      { file: file('b.yaml'), reason, hasLastGood: false, names: ['default/web-n'] },
+    ])
+    await rm(file('a.yaml'))
+    await source.settles('web-n=nginx')
+    assert.deepEqual(source.refused.list(), [])
+  })
+
   test('lists fields that it does not use, and the names in what it refuses', async (t) => {
     const source = await createSource(t)
     const file = (name: string) => join(source.directory, name)
@@ -444,7 +459,7 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
       `09-kind 2:1 kind expected "Pod", not "Service": apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")`,
       '10-unknown 9:5 spec.containers[0].imge unknown field, ignored, did you mean "image"?',
       '11-type 8:5 spec.containers[0].image Invalid value: 5: expected a string',
-      '13-second 12-first',
+      '13-second 12-first has a pod of the same name, default/twin-n: only one of them runs',
       `14-two 11:1 kind expected "Pod", not "Deployment": apply it to the API instead ("kubectl apply", or the folder of "deckhand up --apply")`,
       '15-device a device',
       '16-socket a socket',
