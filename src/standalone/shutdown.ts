@@ -1,12 +1,10 @@
-import { connect } from 'node:net'
-import { createInterface } from 'node:readline'
 import { realFolder } from '../system/files/state/state-folder.ts'
+import { askShutdownSocket, shutdownSocketOf } from './node/agent/shutdown-client.ts'
 import { checkRoot } from './node/check-machine.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
-import { errorMessage } from '../base/telemetry/error-text.ts'
 
 export interface ShutdownOptions {
   readonly state: string
@@ -27,9 +25,9 @@ const ENDS: Readonly<Record<string, string>> = {
 /** Asks the agent to end all pods because the machine is going to shut down, and returns when it has; or not to go on with that. */
 export async function runShutdown(deps: StandaloneDeps, options: ShutdownOptions, signal: AbortSignal): Promise<void> {
   checkRoot(deps.userId)
-  const path = `${await findRootDirectory(options)}/deckhand/shutdown.sock`
+  const path = shutdownSocketOf(await findRootDirectory(options))
   const command = options.cancel ? 'cancel' : 'begin'
-  const end = await ask({ path, command, say: (line) => deps.say(line) }, signal)
+  const end = await askShutdownSocket({ path, command, say: (line) => deps.say(line) }, signal)
   const reported = ENDS[`${command} ${end}`]
   if (reported === undefined) throw new NodeError(`The shutdown did not come to its end: ${end}`, exitCodes.failed)
   deps.say(reported)
@@ -40,29 +38,4 @@ async function findRootDirectory({ state, rootDirectory }: ShutdownOptions): Pro
   if (rootDirectory !== undefined) return await realFolder(rootDirectory)
   const layout = computeNodeLayout(await realFolder(state))
   return (await readNodeRecord(layout.record)) === undefined ? KUBELET_ROOT : layout.agentRoot
-}
-
-async function ask(
-  request: { readonly path: string; readonly command: string; readonly say: (line: string) => void },
-  signal: AbortSignal,
-): Promise<string> {
-  const { path, command, say } = request
-  const socket = connect({ path, signal })
-  socket.on('error', () => {}) // The lines end with it.
-  socket.write(`${command}\n`)
-  try {
-    for await (const text of createInterface(socket)) {
-      const { line, end } = JSON.parse(text) as { readonly line?: string; readonly end?: string }
-      if (line !== undefined) say(line)
-      if (end !== undefined) return end
-    }
-    return command === 'begin'
-      ? 'the agent has left; it goes on when it is back, ask again to wait for it'
-      : 'the agent has left'
-  } catch (cause) {
-    signal.throwIfAborted()
-    const why = errorMessage(cause)
-    const message = `Cannot reach the agent at "${path}": ${why}; is it running, and is this its root directory?`
-    throw new NodeError(message, exitCodes.otherState, { cause })
-  }
 }

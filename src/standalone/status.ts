@@ -2,6 +2,7 @@ import { readTextIfPresent, realFolder } from '../system/files/state/state-folde
 import { addExplanations, explainPods, isHealthy, listPods } from './node/agent/agent-client.ts'
 import type { PodSummary } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
+import { isShuttingDown } from './node/agent/shutdown-client.ts'
 import { findRuntime } from './node/runtime/find-runtime.ts'
 import { findNoted, findProcess } from './node/known-process.ts'
 import type { ClientDeps, StatusDeps } from './node/node-deps.ts'
@@ -52,6 +53,8 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
     sayProblems(deps, applied)
     return exitCodes.otherState
   }
+  if (await isShuttingDown(layout.agentRoot, signal))
+    deps.say('shutdown   begun: pods end and no new ones start; "deckhand shutdown --cancel" takes it back')
   deps.say('')
   // In this order: a pod that came in between must not appear as one that is being ended.
   const { pods, manifests, unused } = await explainPods(layout, signal)

@@ -56,6 +56,7 @@ export function runJob(name: string, { options, prepare, begin, holds }: Job): v
     })
     step('through shutdown and up', async () => {
       await node.deckhand('shutdown')
+      assert.match((await node.tryDeckhand('status')).stdout, /^shutdown {3}begun: /mv)
       await node.deckhand('down')
       await up()
       await holds(node)

@@ -19,7 +19,9 @@ async function serve(t: TestContext) {
   const listening = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const shutdown = {
+    isShuttingDown: false,
     async begin(_: string, say?: (line: string) => void) {
+      shutdown.isShuttingDown = true
       say?.('ending 1 pod')
       begun.resolve()
       return await pods.promise
@@ -45,8 +47,10 @@ async function serve(t: TestContext) {
 describe('runShutdownSocket()', () => {
   test('reports what is done, and answers at its end', async (t) => {
     const { ask, pods, begun } = await serve(t)
+    assert.equal(await ask('state').answer, '{"end":"running"}\n')
     const { answer } = ask('begin')
     await begun
+    assert.equal(await ask('state').answer, '{"end":"shutting down"}\n')
     pods.resolve(true)
     assert.equal(await answer, '{"line":"ending 1 pod"}\n{"end":"done"}\n')
   })

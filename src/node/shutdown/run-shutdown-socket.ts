@@ -7,7 +7,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { NodeShutdown } from './node-shutdown.ts'
 
 export interface ShutdownSocketDeps {
-  readonly shutdown: Pick<NodeShutdown, 'begin' | 'cancel'>
+  readonly shutdown: Pick<NodeShutdown, 'begin' | 'cancel' | 'isShuttingDown'>
   readonly path: string
   readonly log: Logger
   readonly onListening?: () => void
@@ -17,7 +17,7 @@ export interface ShutdownSocketDeps {
 const MOST_CALLERS = 16
 
 /**
- * Takes the commands of "deckhand shutdown" on a socket that only root can reach: one line from the caller, "begin" or "cancel"; lines of
+ * Takes the commands of "deckhand shutdown" on a socket that only root can reach: one line from the caller, "begin", "cancel" or "state"; lines of
  * JSON back, {"line": what is being done}, and {"end": how it went} as the last.
  */
 export async function runShutdownSocket(deps: ShutdownSocketDeps, signal: AbortSignal): Promise<void> {
@@ -59,6 +59,7 @@ function serve({ shutdown, log }: ShutdownSocketDeps, socket: Socket): void {
       return isDone ? 'done' : 'cancelled'
     }
     if (command === 'cancel') return (await shutdown.cancel()) ? 'done' : 'nothing'
+    if (command === 'state') return shutdown.isShuttingDown ? 'shutting down' : 'running'
     return 'unknown'
   }
   const lines = createInterface(socket)
