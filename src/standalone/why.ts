@@ -12,8 +12,9 @@ import { computeNodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import { findRuntime } from './node/runtime/find-runtime.ts'
 import type { FoundRuntime } from './node/runtime/find-runtime.ts'
+import { describeUnreadyWorkloads } from './unready-workloads.ts'
 
-/** Says of one pod why it is as it is, and what was done for it; or of a file why there is no pod of it. */
+/** Says of one pod why it is as it is, and what was done for it; of a workload what it lacks, of a file why there is no pod of it. */
 export async function runWhy(
   deps: StatusDeps,
   options: { readonly state: string; readonly pod: string },
@@ -32,8 +33,10 @@ export async function runWhy(
   const problems = [...explained.manifests, ...applied].filter((problem) => concernsName(problem, options.pod))
   const pods = selectPods(explained.pods, options.pod)
   const waiting = selectPods(await listWaitingPods(deps, layout, signal), options.pod)
-  if (pods.length + problems.length + waiting.length === 0)
+  const workloads = await describeUnreadyWorkloads(deps, layout, options.pod, signal)
+  if (pods.length + problems.length + waiting.length + workloads.length === 0)
     throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
+  for (const workload of workloads) deps.say(workload)
   const known = pods.length === 0 ? [] : await listAgentPods(layout, signal)
   for (const pod of pods) {
     deps.say(formatExplanation(pod))
