@@ -6,6 +6,30 @@ import { startLab } from '../e2e/lab/start-lab.ts'
 const PLUGINS = '/usr/lib/cni'
 const NETWORK = 'pods'
 
+// The plugin bridge, whose first attachment is late: worse could not happen to an agent that detaches beside it.
+const DELAYING_BRIDGE = `#!/bin/sh
+config=$(cat)
+run_plugin() { echo "$config" | PLUGINS/bridge; }
+until_there() { for _ in $(seq 30); do [ -e "$1" ] && break; sleep 0.1; done; }
+case $CNI_COMMAND in
+ADD)
+  mkdir FOLDER/begun 2>/dev/null || { run_plugin; exit; }
+  echo "$CNI_CONTAINERID" >FOLDER/begun/id
+  until_there FOLDER/detached
+  run_plugin >FOLDER/result
+  touch FOLDER/attached
+  cat FOLDER/result
+  ;;
+DEL)
+  run_plugin || exit
+  [ "$CNI_CONTAINERID" = "$(cat FOLDER/begun/id)" ] || exit 0
+  touch FOLDER/detached
+  until_there FOLDER/attached
+  ;;
+*) run_plugin ;;
+esac
+`
+
 /** An agent on Docker whose pods get their network from the plugins bridge, portmap and bandwidth; both families of addresses. */
 export class CniNode implements AsyncDisposable {
   readonly node: TestNode
@@ -20,11 +44,11 @@ export class CniNode implements AsyncDisposable {
     await using cleanup = new AsyncDisposableStack()
     const lab = cleanup.use(await startLab('docker'))
     const folder = `${lab.folder}/cni`
-    await mkdir(`${folder}/conf`, { recursive: true })
+    for (const name of ['conf', 'plugins']) await mkdir(`${folder}/${name}`, { recursive: true })
     const flags = [
       '--network-plugin=cni',
       `--cni-conf-dir=${folder}/conf`,
-      `--cni-bin-dir=${PLUGINS}`,
+      `--cni-bin-dir=${folder}/plugins,${PLUGINS}`,
       `--cni-cache-dir=${folder}/cache`,
       '--network-plugin-mtu=1400',
     ]
@@ -45,6 +69,17 @@ export class CniNode implements AsyncDisposable {
     ]
     const text = JSON.stringify({ cniVersion: '0.4.0', name: NETWORK, plugins })
     await writeFile(`${this.#folder}/conf/10-pods.conflist`, text)
+  }
+
+  /**
+   * Has the next attachment by the bridge plugin take three seconds, or until somebody detaches the same sandbox; who detaches it waits for that. Gives the file that is
+   * there as soon as the attachment has begun.
+   */
+  async delayNextAttachment(): Promise<string> {
+    const folder = `${this.#folder}/plugins`
+    const text = DELAYING_BRIDGE.replaceAll('FOLDER', folder).replaceAll('PLUGINS', PLUGINS)
+    await writeFile(`${folder}/bridge`, text, { mode: 0o755 })
+    return `${folder}/begun/id`
   }
 
   /** The addresses that are given out, with the container that each is for. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testPod } from '../e2e/support/test-pod.ts'
@@ -7,6 +9,41 @@ import { CniNode } from './cni-node.ts'
 // The start of a sandbox and its network: created, started, attached by one plugin after the other, written down.
 const DELAYS_MS = [100, 200, 300, 400, 500, 700, 900]
 const SLOW_MS = 120_000
+
+/** Of each pod one address of both families, one record and one device; what is there instead is in the error. */
+async function waitForNetworks(cni: CniNode, pods: number): Promise<void> {
+  const find = async () => ({
+    leases: Object.fromEntries(await cni.leases()),
+    records: await cni.records(),
+    devices: await cni.devices(),
+  })
+  const isRight = async () => {
+    const { leases, records, devices } = await find()
+    return Object.keys(leases).length === 2 * pods && records.length === pods && devices === pods
+  }
+  try {
+    await cni.node.waitFor(`what ${pods} pods have`, isRight, SLOW_MS)
+  } catch (error) {
+    const found = { ...(await find()), containers: await cni.node.lab.docker.names() }
+    throw new Error(`${pods} pods have other networks: ${JSON.stringify(found)}`, { cause: error })
+  }
+}
+
+test('a plugin of a killed agent that is still at work is waited for: no address is lost', async () => {
+  await using cni = await CniNode.start()
+  const { node } = cni
+  await cni.configure()
+  const begun = await cni.delayNextAttachment()
+  await node.lab.manifests.write('late', testPod('late'))
+  await node.waitFor('the plugin at work', async () => existsSync(begun))
+  await node.agent.kill('SIGKILL')
+  await node.startAgent()
+  const { status } = await node.ready('late', SLOW_MS)
+  assert.ok((await cni.leases()).has(status?.podIP ?? ''))
+  await waitForNetworks(cni, 1)
+  // Those of the first sandbox, which was attached late, are given back.
+  assert.ok(![...(await cni.leases()).values()].includes((await readFile(begun, 'utf8')).trim()))
+})
 
 for (const victim of ['the agent', 'Docker'] as const) {
   test(`${victim} may be killed while plugins are at work: nothing runs twice, no address is lost`, async (t) => {
@@ -22,16 +59,7 @@ for (const victim of ['the agent', 'Docker'] as const) {
       await node.startAgent()
       await node.agent.healthy()
     }
-    // Of each pod one address of both families, one record and one device.
-    const hasOnly = async (pods: number) =>
-      await node.waitFor(
-        `what ${pods} pods have`,
-        async () => {
-          const found = [(await cni.leases()).size, (await cni.records()).length, await cni.devices()]
-          return found.join() === [2 * pods, pods, pods].join()
-        },
-        SLOW_MS,
-      )
+    const hasOnly = async (pods: number) => await waitForNetworks(cni, pods)
 
     for (const ms of DELAYS_MS) {
       const name = `pod-${ms}`
