@@ -6,28 +6,21 @@ import { startLab } from '../e2e/lab/start-lab.ts'
 const PLUGINS = '/usr/lib/cni'
 const NETWORK = 'pods'
 
-// The plugin bridge, whose first attachment is late: worse could not happen to an agent that detaches beside it.
+// The plugin bridge, whose first attachment is late: it ends three seconds after it began, or two after the sandbox, whose namespace it holds until then.
 const DELAYING_BRIDGE = `#!/bin/sh
 config=$(cat)
 run_plugin() { echo "$config" | PLUGINS/bridge; }
-until_there() { for _ in $(seq 30); do [ -e "$1" ] && break; sleep 0.1; done; }
-case $CNI_COMMAND in
-ADD)
-  mkdir FOLDER/begun 2>/dev/null || { run_plugin; exit; }
-  echo "$CNI_CONTAINERID" >FOLDER/begun/id
-  until_there FOLDER/detached
-  run_plugin >FOLDER/result
-  touch FOLDER/attached
-  cat FOLDER/result
-  ;;
-DEL)
-  run_plugin || exit
-  [ "$CNI_CONTAINERID" = "$(cat FOLDER/begun/id)" ] || exit 0
-  touch FOLDER/detached
-  until_there FOLDER/attached
-  ;;
-*) run_plugin ;;
-esac
+[ "$CNI_COMMAND" = ADD ] && mkdir FOLDER/late 2>/dev/null || { run_plugin; exit; }
+exec 9<"$CNI_NETNS"
+echo "$CNI_CONTAINERID" >FOLDER/late/begun
+for _ in $(seq 30); do
+  [ -e "$CNI_NETNS" ] || { sleep 2; break; }
+  sleep 0.1
+done
+export CNI_NETNS=/proc/self/fd/9
+run_plugin >FOLDER/late/result
+mv FOLDER/late/result FOLDER/late/attached
+cat FOLDER/late/attached
 `
 
 /** An agent on Docker whose pods get their network from the plugins bridge, portmap and bandwidth; both families of addresses. */
@@ -71,15 +64,12 @@ export class CniNode implements AsyncDisposable {
     await writeFile(`${this.#folder}/conf/10-pods.conflist`, text)
   }
 
-  /**
-   * Has the next attachment by the bridge plugin take three seconds, or until somebody detaches the same sandbox; who detaches it waits for that. Gives the file that is
-   * there as soon as the attachment has begun.
-   */
-  async delayNextAttachment(): Promise<string> {
+  /** Has the next attachment by the bridge plugin be late. Gives the files that show that it has begun, with the id of the sandbox, and that it is done. */
+  async delayNextAttachment(): Promise<{ readonly begun: string; readonly attached: string }> {
     const folder = `${this.#folder}/plugins`
     const text = DELAYING_BRIDGE.replaceAll('FOLDER', folder).replaceAll('PLUGINS', PLUGINS)
     await writeFile(`${folder}/bridge`, text, { mode: 0o755 })
-    return `${folder}/begun/id`
+    return { begun: `${folder}/late/begun`, attached: `${folder}/late/attached` }
   }
 
   /** The addresses that are given out, with the container that each is for. */
