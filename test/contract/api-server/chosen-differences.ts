@@ -218,14 +218,6 @@ export const chosenDifferences: readonly ChosenDifference[] = [
     ],
   },
   {
-    at: /^0\.body\./,
-    why: 'an etcd before 3.4.25 cannot tell the real one how far it is, so it refuses',
-    cases: [
-      'watches / the beginning as a list, with a bookmark at its end',
-      'watches / the beginning as a list of nothing',
-    ],
-  },
-  {
     at: /^0\./,
     why: 'paths that Kubernetes gave up are not there',
     cases: ['watches / by the old path'],
