@@ -31,7 +31,7 @@ export async function describeUnreadyWorkloads(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   await using group = new TaskGroup(signal)
-  const [name = '', namespace] = wanted.split('/').reverse()
+  const [name = '', namespace] = wanted.split('/').toReversed()
   try {
     const client = await deps.openClient(adminKubeconfig, group)
     const list = async <T>(path: string, field: string) => {

@@ -12,6 +12,7 @@ import { sourcesSuite } from './sources.ts'
 import { startSuite } from './start.ts'
 import type { VmSuite } from './support/vm-suite.ts'
 import { volumesSuite } from './volumes.ts'
+import { workloadsSuite } from './workloads.ts'
 
 /** In the order in which they run on one machine: those that switch it off come last. */
 export const vmSuites: readonly VmSuite[] = [
@@ -27,5 +28,6 @@ export const vmSuites: readonly VmSuite[] = [
   replaceSuite,
   shutdownSuite,
   installSuite,
+  workloadsSuite,
   powerSuite,
 ]
