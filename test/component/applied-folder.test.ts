@@ -190,6 +190,25 @@ describe('runAppliedFolder()', () => {
     assert.ok(node.said.includes('ConfigMap default/a repaired'))
   })
 
+  test('deletes with an object what belongs to it: a Job by itself would leave its pods', async (t) => {
+    const node = await setUp(t)
+    node.write('a.yaml', map('a', '1'))
+    const container = '{name: main, image: busybox}'
+    node.write(
+      'job.yaml',
+      `apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: default}\nspec: {template: {spec: {restartPolicy: Never, containers: [${container}]}}}\n`,
+    )
+    const read = async () => await node.get('/apis/batch/v1/namespaces/default/jobs/j')
+    await until(async () => (await read()).status === 200)
+    const { uid } = ((await read()).body as { metadata: { uid: string } }).metadata
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid }
+    const made = { metadata: { name: 'made', ownerReferences: [owner] }, data: { value: '1' } }
+    await node.send('POST', '/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', ...made })
+    assert.equal(await node.value('made'), '1')
+    node.remove('job.yaml')
+    await until(async () => (await node.value('made')) === undefined)
+  })
+
   test('keeps what a file said before it became bad', async (t) => {
     const node = await setUp(t)
     node.write('a.yaml', map('a', '1'))

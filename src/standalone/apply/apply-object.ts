@@ -13,6 +13,8 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const GONE_POLL_MS = 200
 const UNSUPPORTED_MEDIA_TYPE = 415
 // As kubectl: a field that the API does not know is a mistake, not something to leave out.
+// As kubectl does: a Job by itself would leave its pods.
+const WITH_DEPENDENTS = { propagationPolicy: 'Background' }
 const STRICT = { fieldValidation: 'Strict' }
 
 export interface ApplyDeps {
@@ -80,7 +82,7 @@ async function sendPatch(
 /** Ends an object that is wanted no more; is content when there is none. */
 export async function deleteApplied({ client }: ApplyDeps, place: ObjectPlace, signal: AbortSignal): Promise<void> {
   try {
-    await client.send({ method: 'DELETE', path: pathOf(place) }, signal)
+    await client.send({ method: 'DELETE', path: pathOf(place), query: WITH_DEPENDENTS }, signal)
   } catch (error) {
     if (!(error instanceof KubeApiError) || error.code !== 404) throw error
   }
@@ -100,7 +102,7 @@ async function create(
 }
 
 async function deleteAndWait({ client, clock }: ApplyDeps, path: string, signal: AbortSignal): Promise<void> {
-  await client.send({ method: 'DELETE', path }, signal)
+  await client.send({ method: 'DELETE', path, query: WITH_DEPENDENTS }, signal)
   while ((await getIfPresent(client, path, signal)) !== undefined) await clock.sleep(GONE_POLL_MS, signal)
 }
 

@@ -67,7 +67,8 @@ export class FolderFiles {
       this.#reporter.clear(this.#folder)
     } catch (error) {
       if (signal.aborted) throw error
-      const reason = errorMessage(error)
+      const isGone = (await inspectPath(this.#folder)).kind === 'missing'
+      const reason = isGone ? 'there is no such folder any more; its objects stay' : errorMessage(error)
       this.#reporter.report(this.#folder, `Cannot apply "${this.#folder}": ${reason}`, { file: this.#folder, reason })
       return undefined
     }
