@@ -47,6 +47,13 @@ describe('decodePods()', () => {
     )
   })
 
+  test('names unknown fields of a pod that it refuses too: what is missing may be there under a wrong name', () => {
+    assert.equal(
+      failureOf(`${HEAD}spec:\n  containerz: []\n`),
+      '5:1 spec.containers: Required value; 6:3 spec.containerz: unknown field, ignored, did you mean "containers"?',
+    )
+  })
+
   test('runs a pod with unknown fields and names each with its place', () => {
     const { pods, warnings } = decode(`${POD}    imge: x\n  zzzzzzz: 1\n`)
     assert.equal(pods.length, 1)

@@ -51,7 +51,8 @@ export function decodePods(bytes: Uint8Array, options: DecodeOptions): DecodedMa
     const pod = completePod(value, root, options, violations)
     if (pod !== undefined) pods.push(pod)
   }
-  failWith(manifest, violations)
+  // A field that is missing is often one whose name has a mistake.
+  if (violations.length > 0) failWith(manifest, [...violations, ...decoded.warnings])
   return { kind: 'pods', pods, warnings: decoded.warnings.map((warning) => locate(manifest, warning)) }
 }
 

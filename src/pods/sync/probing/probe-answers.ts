@@ -64,7 +64,7 @@ export class ProbeAnswers {
     return [...this.#last.values()]
       .map(({ answer }) => answer)
       .filter((answer) => !isGood(answer) && isOfRunning(answer, observed))
-      .map((answer) => `${nameOf(answer)} fails: ${textOf(answer)}`)
+      .map((answer) => `${nameOf(answer)} fails${textOf(answer) === '' ? ', and says nothing' : `: ${textOf(answer)}`}`)
   }
 }
 
