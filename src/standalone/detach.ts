@@ -44,18 +44,27 @@ export async function runDetached(deps: DetachDeps, options: DetachOptions, sign
   try {
     await startUp(deps, layout, options.args, signal)
   } catch (error) {
+    if (signal.aborted) throw notWaiting('goes on starting', layout)
     if (!wasThere) await removeUnused(layout)
     throw error
   }
   if (options.waitMs === undefined) return
   const began = deps.clock.monotonic()
-  const unready = await waitUntilReady(deps, { layout, ...options }, options.waitMs, signal)
+  const unready = await waitUntilReady(deps, { layout, ...options }, options.waitMs, signal).catch((error: unknown) => {
+    throw signal.aborted ? notWaiting('stays up', layout) : error
+  })
   if (unready.length === 0) return deps.say('Everything is ready.')
   const seconds = Math.round((deps.clock.monotonic() - began) / 1000)
   throw new NodeError(
     `Not everything is ready after ${seconds} s; the node stays up:\n${unready.join('\n')}`,
     exitCodes.failed,
   )
+}
+
+/** For somebody who does not want to wait: what was started does not end with the waiting. */
+function notWaiting(what: string, layout: NodeLayout): NodeError {
+  const message = `Not waiting any more. The node ${what}: "${OWN_NAME} down${stateOption(layout)}" stops it`
+  return new NodeError(message, exitCodes.failed)
 }
 
 async function openLog(state: string): Promise<NodeLayout> {

@@ -11,7 +11,7 @@ import {
 import { knownAgent } from './node/agent/agent-process.ts'
 import { checkRoot } from './node/check-machine.ts'
 import { canConnect, findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'
-import { stopProcess } from './node/known-process.ts'
+import { findNoted, stopProcess } from './node/known-process.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout, ownPaths } from './node/node-layout.ts'
@@ -48,6 +48,8 @@ export async function runDown(
   const layout = computeNodeLayout(await realFolder(options.state))
   const record = await readNodeRecord(layout.record)
   if (record === undefined) {
+    const up = await findNoted(layout.upIdentity)
+    if (up !== undefined) throw new NodeError(describeLostRecord(layout.state, up.pid), exitCodes.failed)
     deps.say(`There is no node in ${layout.state}.`)
     return
   }
@@ -176,4 +178,9 @@ async function purge(layout: NodeLayout): Promise<string> {
   }
   for (const path of ownPaths(layout)) await removeTree(path)
   return `the node's files removed; ${layout.state} is kept, it is a mount of its own`
+}
+
+/** Somebody removed files below a node that runs: what else it has on the machine is not known without them. */
+function describeLostRecord(state: string, pid: number): string {
+  return `${state} has lost files of the node that runs from it: end its "deckhand up" (kill ${pid}), then "deckhand up" and "deckhand down --purge" with the same options take away what it has left`
 }

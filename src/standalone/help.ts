@@ -19,15 +19,15 @@ const UP_OPTIONS = `${STATE}
   --runtime unix:///PATH  use this CRI runtime or Docker; without it a private containerd is started
   --runtime docker        use Docker at /var/run/docker.sock
   --runtime auto          a private containerd where containerd is installed, else Docker
-  --oci-runtime PROGRAM   what the private containerd runs containers with (runc, or crun where only that is
-                          installed)
+  --oci-runtime PROGRAM   what the private containerd runs containers with (crun where it is installed and
+                          runs, else runc)
   --kubelet PATH          run this kubelet as the agent; without it our own
   --without PART,...      leave parts out: deployments (with their replica sets), daemonsets,
                           statefulsets, jobs (with cron jobs), budgets (of disruptions), autoscalers, services,
                           dns, policies (of the network), ingress, storage (folders as volumes of claims). Their
                           objects are refused then, and those that are there stay as they are. scheduler: for
                           a scheduler of yours, which has to bind pods to the node
-  --cgroup-root PATH      the cgroup of all pods (/deckhand)
+  --cgroup-root PATH      the cgroup of all pods (/deckhand; with another --state one of its own)
   --address ADDRESS       serve the Kubernetes API and the agent on this address of the machine for other
                           machines, with certificates for it and never without a credential; the API
                           on loopback too. One of IPv4 and one of IPv6 if there is a comma between
@@ -87,7 +87,8 @@ ${STATE}`,
   why: {
     usage: 'deckhand why NAME [options]',
     summary: 'say why a pod is as it is, and what was done for it, step by step',
-    details: `NAME is that of a pod, as "web" or "default/web", or of a file that was refused.
+    details: `NAME is that of a pod or a workload, as "web", "default/web" or "deployment/web", or of a file that was
+refused.
 
 Options:
 ${STATE}`,

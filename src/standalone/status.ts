@@ -34,10 +34,12 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   deps.say(`agent      ${agentState}`)
   deps.say(`runtime    ${runtime.text}`)
   deps.say(`manifests  ${record.manifests}`)
+  if (record.apply !== undefined) deps.say(`applied    ${record.apply}`)
   deps.say(`services   ${formatPart(record, 'services', `addresses in ${layout.services.range}`)}`)
   deps.say(`names      ${formatPart(record, 'dns', `server at ${layout.services.dnsAddress}`)}`)
   const refusal = await findPolicyRefusal({ without: record.without ?? [], runtime: record.runtime }, deps.programPath)
-  deps.say(`policies   ${refusal === undefined ? 'enforced' : formatPart(record, 'policies', `not taken: ${refusal}`)}`)
+  const enforced = agent === undefined ? 'enforced while the node is up' : 'enforced'
+  deps.say(`policies   ${refusal === undefined ? enforced : formatPart(record, 'policies', `not taken: ${refusal}`)}`)
   deps.say(`ingress    ${formatIngress(record)}`)
   const others = (record.without ?? []).filter((part) => !SHOWN_PARTS.includes(part))
   if (others.length > 0) deps.say(`left out   ${others.join(', ')} (--without)`)

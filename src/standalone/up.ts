@@ -224,8 +224,11 @@ async function prepareNode(
     ...(options.addresses.length === 0 ? {} : { addresses: options.addresses }),
     ...(options.runtime === undefined ? {} : { runtime: options.runtime }),
     ...(hasIngress(options) ? { ingressPorts: options.ingressPorts } : {}),
+    ...(options.apply === undefined ? {} : { apply: options.apply }),
     ...(options.without.length === 0 ? {} : { without: options.without }),
   }
+  if (before?.apply !== undefined && options.apply === undefined)
+    deps.say(`What came from ${before.apply} stays as it is: for it to follow its files again, give --apply once more`)
   await writeNodeFiles(layout, record).catch((error: unknown) => {
     throw toFolderError(layout.state, error)
   })

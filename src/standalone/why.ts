@@ -14,6 +14,9 @@ import { findRuntime } from './node/runtime/find-runtime.ts'
 import type { FoundRuntime } from './node/runtime/find-runtime.ts'
 import { describeUnreadyWorkloads } from './unready-workloads.ts'
 
+// As kubectl writes it, "deployment/web".
+const KIND = /^(?:pod|deployment|replicaset|statefulset|daemonset|job)s?(?:\.[a-z]+)?\//v
+
 /** Says of one pod why it is as it is, and what was done for it; of a workload what it lacks, of a file why there is no pod of it. */
 export async function runWhy(
   deps: StatusDeps,
@@ -34,8 +37,11 @@ export async function runWhy(
   const pods = selectPods(explained.pods, options.pod)
   const waiting = selectPods(await listWaitingPods(deps, layout, signal), options.pod)
   const workloads = await describeUnreadyWorkloads(deps, layout, options.pod, signal)
-  if (pods.length + problems.length + waiting.length + workloads.length === 0)
+  if (pods.length + problems.length + waiting.length + workloads.length === 0) {
+    const name = options.pod.replace(KIND, '')
+    if (name !== options.pod) return await runWhy(deps, { ...options, pod: name }, signal)
     throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
+  }
   for (const workload of workloads) deps.say(workload)
   const known = pods.length === 0 ? [] : await listAgentPods(layout, signal)
   for (const pod of pods) {

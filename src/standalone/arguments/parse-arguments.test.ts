@@ -166,6 +166,7 @@ describe('parseArguments()', () => {
   for (const [line, message] of [
     ['frob', /^Cannot do "frob": expected up, down/],
     ['up --wait=soon', /^Cannot use --wait "soon": expected a time such as 90s or 5m/],
+    ['up --wait=0s', /^Cannot use --wait "0s": expected a time such as 90s or 5m/],
     ['logs kernel', /^Cannot show the log of "kernel": expected agent, api, controllers, runtime, up/],
     ['logs -n many', /^Cannot show "many" lines/],
     ['uninstall now', /^Cannot read the arguments: /],

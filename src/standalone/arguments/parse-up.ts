@@ -112,7 +112,7 @@ function parseFamilies(value: string): boolean {
 
 function parseTime(value: string): number {
   const [, number = '', unit = ''] = /^(\d{1,6})(s|m|h|)$/.exec(value) ?? []
-  if (number === '') throw wrong(`Cannot use --wait "${value}": expected a time such as 90s or 5m`)
+  if (Number(number) === 0) throw wrong(`Cannot use --wait "${value}": expected a time such as 90s or 5m`)
   return Number(number) * { s: 1000, m: 60_000, h: 3_600_000, '': 1000 }[unit as 's' | 'm' | 'h' | '']
 }
 

@@ -16,6 +16,8 @@ export interface NodeRecord {
   readonly addresses?: readonly string[]
   /** The ports of the ingress; absent: it is not served. */
   readonly ingressPorts?: { readonly http?: number | undefined; readonly https?: number | undefined }
+  /** The folder of --apply; absent: none. */
+  readonly apply?: string
   /** Parts that are switched off; absent: none. */
   readonly without?: readonly string[]
 }

@@ -93,6 +93,7 @@ describe('ArchiveReader', () => {
     ['nothing', Buffer.alloc(0), /it is empty/],
     ['an empty tar', createTar([]), /it is empty/],
     ['a text', Buffer.from('not a tar '.repeat(100)), /it is not a tar archive/],
+    ['a short text', Buffer.from('not a tar'), /it is not a tar archive/],
     ['half of it', archive.subarray(0, 3000), /it is cut off/],
     ['a list that is no JSON', tarOf({ 'index.json': '{' }), /its index.json is not JSON/],
     ['a list that is none', tarOf({ 'index.json': { manifests: 'x' } }), /its index.json does not list images/],

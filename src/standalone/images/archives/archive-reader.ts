@@ -99,8 +99,8 @@ export class ArchiveReader extends Transform {
   }
 
   #checkEnd(): void {
+    if (this.#entries === 0) throw new Error(this.#held.length === 0 ? 'it is empty' : 'it is not a tar archive')
     if (this.#passing > 0 || this.#held.length > 0) throw new Error('it is cut off')
-    if (this.#entries === 0) throw new Error('it is empty')
     if (this.#names.size === 0)
       throw new Error(
         'it has neither index.json nor manifest.json; expected a tar of "docker save" or of an OCI image layout',
