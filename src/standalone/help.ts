@@ -91,7 +91,9 @@ ${STATE}`,
 refused.
 
 Options:
-${STATE}`,
+${STATE}
+  --root-dir DIR          the root directory of an agent that runs by itself, as "kubelet"; without it the
+                          agent of --state, or where there is none the one of /var/lib/kubelet`,
   },
   page: {
     usage: 'deckhand page [options]',

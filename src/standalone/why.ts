@@ -1,61 +1,119 @@
+import { errorMessage } from '../base/telemetry/error-text.ts'
 import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
 import { explainPods, listAgentPods, selectPods } from './node/agent/agent-client.ts'
-import type { ExplainedPod } from './node/agent/agent-client.ts'
+import type { ExplainedPod, Explanations } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
 import { concernsName, formatFileProblem, parseFileProblems } from './node/file-problems.ts'
+import type { FileProblem } from './node/file-problems.ts'
 import { findProcess } from './node/known-process.ts'
 import { readLastLogLines } from './node/last-log-lines.ts'
 import type { StatusDeps } from './node/node-deps.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
+import type { WaitingPod } from './node/waiting-pods.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
+import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import { findRuntime } from './node/runtime/find-runtime.ts'
 import type { FoundRuntime } from './node/runtime/find-runtime.ts'
 import { describeUnreadyWorkloads } from './unready-workloads.ts'
 
-// As kubectl writes it, "deployment/web".
+export interface WhyOptions {
+  readonly state: string
+  /** Of an agent that runs on its own, as "kubelet". */
+  readonly rootDirectory: string | undefined
+  readonly pod: string
+}
+
+// The default root directory of a kubelet, and its logs of pods.
+const KUBELET_ROOT = '/var/lib/kubelet'
+const KUBELET_LOGS = '/var/log/pods'
 const KIND = /^(?:pod|deployment|replicaset|statefulset|daemonset|job)s?(?:\.[a-z]+)?\//v
 
+/** The agent that is asked. */
+type AskedAgent = Pick<NodeLayout, 'agentSocket' | 'podLogs'>
+
+/** What there is to say about a name. */
+interface Findings {
+  readonly explained: Explanations
+  readonly applied: readonly FileProblem[]
+  readonly waiting: readonly WaitingPod[]
+  readonly workloads: readonly string[]
+}
+
 /** Says of one pod why it is as it is, and what was done for it; of a workload what it lacks, of a file why there is no pod of it. */
-export async function runWhy(
-  deps: StatusDeps,
-  options: { readonly state: string; readonly pod: string },
-  signal: AbortSignal,
-): Promise<void> {
+export async function runWhy(deps: StatusDeps, options: WhyOptions, signal: AbortSignal): Promise<void> {
   const layout = computeNodeLayout(await realFolder(options.state))
-  const record = await readNodeRecord(layout.record)
-  if (record === undefined) throw new NodeError(`There is no node in ${options.state}.`, exitCodes.otherState)
+  const isStandalone = options.rootDirectory === undefined && (await readNodeRecord(layout.record)) !== undefined
+  const agent = isStandalone ? layout : kubeletAgent(options.rootDirectory ?? KUBELET_ROOT)
+  const find = async (name: string) =>
+    isStandalone ? await findOnNode(deps, layout, name, signal) : await findOnKubelet(agent, options, signal)
+  // As kubectl writes it, "deployment/web", unless that is a namespace.
+  for (const name of new Set([options.pod, options.pod.replace(KIND, '')]))
+    if (await sayFindings(deps, { agent, name, ...(await find(name)) }, signal)) return
+  throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
+}
+
+/** Of a kubelet that runs by itself. */
+function kubeletAgent(rootDirectory: string): AskedAgent {
+  return { agentSocket: `${rootDirectory}/deckhand/agent.sock`, podLogs: KUBELET_LOGS }
+}
+
+async function findOnKubelet(
+  agent: AskedAgent,
+  { state, rootDirectory }: WhyOptions,
+  signal: AbortSignal,
+): Promise<Findings> {
+  const explained = await explainPods(agent, signal).catch((cause: unknown) => {
+    if (signal.aborted || cause instanceof NodeError) throw cause
+    const why = `no agent answers at "${agent.agentSocket}": ${errorMessage(cause)}`
+    const message = rootDirectory === undefined ? `There is no node in ${state}, and ${why}` : `Cannot ask: ${why}`
+    throw new NodeError(message, exitCodes.otherState, { cause })
+  })
+  return { explained, applied: [], waiting: [], workloads: [] }
+}
+
+async function findOnNode(deps: StatusDeps, layout: NodeLayout, name: string, signal: AbortSignal): Promise<Findings> {
   const explained = await explainPods(layout, signal).catch(async (error: unknown) => {
     if (signal.aborted || error instanceof NodeError) throw error
-    const agent = await findProcess(knownAgent({ layout, nodeName: record.nodeName }))
-    const runtime = await findRuntime(deps, layout.containerd, record.runtime, signal)
-    throw new NodeError(describeSilence(options.pod, { agentRuns: agent !== undefined, runtime }), exitCodes.otherState)
+    const record = await readNodeRecord(layout.record)
+    const agent = await findProcess(knownAgent({ layout, nodeName: record?.nodeName ?? '' }))
+    const runtime = await findRuntime(deps, layout.containerd, record?.runtime, signal)
+    throw new NodeError(describeSilence(name, { agentRuns: agent !== undefined, runtime }), exitCodes.otherState)
   })
-  const applied = parseFileProblems(await readTextIfPresent(layout.appliedProblems))
-  const problems = [...explained.manifests, ...applied].filter((problem) => concernsName(problem, options.pod))
-  const pods = selectPods(explained.pods, options.pod)
-  const waiting = selectPods(await listWaitingPods(deps, layout, signal), options.pod)
-  const workloads = await describeUnreadyWorkloads(deps, layout, options.pod, signal)
-  if (pods.length + problems.length + waiting.length + workloads.length === 0) {
-    const name = options.pod.replace(KIND, '')
-    if (name !== options.pod) return await runWhy(deps, { ...options, pod: name }, signal)
-    throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
+  return {
+    explained,
+    applied: parseFileProblems(await readTextIfPresent(layout.appliedProblems)),
+    waiting: await listWaitingPods(deps, layout, signal),
+    workloads: await describeUnreadyWorkloads(deps, layout, name, signal),
   }
+}
+
+/** True if there was something to say. */
+async function sayFindings(
+  deps: Pick<StatusDeps, 'say'>,
+  found: Findings & { readonly agent: AskedAgent; readonly name: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { agent, name, explained, applied, workloads } = found
+  const problems = [...explained.manifests, ...applied].filter((problem) => concernsName(problem, name))
+  const pods = selectPods(explained.pods, name)
+  const waiting = selectPods(found.waiting, name)
   for (const workload of workloads) deps.say(workload)
-  const known = pods.length === 0 ? [] : await listAgentPods(layout, signal)
+  const known = pods.length === 0 ? [] : await listAgentPods(agent, signal)
   for (const pod of pods) {
     deps.say(formatExplanation(pod))
     const whole = known.find(({ metadata }) => metadata?.uid === pod.uid)
-    for (const line of whole === undefined ? [] : await readLastLogLines(layout, whole)) deps.say(line)
+    for (const line of whole === undefined ? [] : await readLastLogLines(agent, whole)) deps.say(line)
     for (const field of explained.unused.filter(({ names }) => names?.includes(`${pod.namespace}/${pod.name}`)))
       deps.say(`  not used: ${formatFileProblem(field)}`)
   }
-  for (const { namespace, name, waiting: why, claims } of waiting) {
-    deps.say(`${namespace}/${name}: ${why}`)
+  for (const { namespace, name: podName, waiting: why, claims } of waiting) {
+    deps.say(`${namespace}/${podName}: ${why}`)
     for (const claim of claims) deps.say(`  ${claim}`)
   }
   for (const problem of problems) deps.say(`Refused: ${formatFileProblem(problem)}`)
+  return pods.length + problems.length + waiting.length + workloads.length > 0
 }
 
 /** Why the agent does not answer: it serves nothing before its runtime has answered. */

@@ -83,8 +83,12 @@ describe('parseArguments()', () => {
     ],
     ['reset', { kind: 'reset', options: { state: '/var/lib/deckhand', yes: false } }],
     ['reset --yes --state s', { kind: 'reset', options: { state: '/home/me/s', yes: true } }],
-    ['why web', { kind: 'why', pod: 'web', state: '/var/lib/deckhand' }],
-    ['why --state s default/web', { kind: 'why', pod: 'default/web', state: '/home/me/s' }],
+    ['why web', { kind: 'why', pod: 'web', state: '/var/lib/deckhand', rootDirectory: undefined }],
+    ['why --state s default/web', { kind: 'why', pod: 'default/web', state: '/home/me/s', rootDirectory: undefined }],
+    [
+      'why --root-dir kubelet web',
+      { kind: 'why', pod: 'web', state: '/var/lib/deckhand', rootDirectory: '/home/me/kubelet' },
+    ],
     ['--version', { kind: 'version' }],
     ['up', { kind: 'up', options: up }],
     [

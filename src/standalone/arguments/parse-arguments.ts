@@ -15,6 +15,7 @@ import { NodeError } from '../node/node-error.ts'
 import type { PageOptions } from '../page.ts'
 import type { NodePageOptions } from '../page-of-node.ts'
 import type { ResetOptions } from '../reset.ts'
+import type { WhyOptions } from '../why.ts'
 import type { ShutdownOptions } from '../shutdown.ts'
 import { parseImages } from './parse-images.ts'
 import { DEFAULT_STATE, parse, parseNamed, parsePort, text, wrong } from './parse-options.ts'
@@ -34,7 +35,7 @@ export type Command =
   | { readonly kind: 'restore'; readonly options: RestoreOptions }
   | { readonly kind: 'reset'; readonly options: ResetOptions }
   | { readonly kind: 'status'; readonly state: string }
-  | { readonly kind: 'why'; readonly state: string; readonly pod: string }
+  | (WhyOptions & { readonly kind: 'why' })
   | { readonly kind: 'page'; readonly options: PageOptions }
   | { readonly kind: 'node-page'; readonly options: NodePageOptions }
   | { readonly kind: 'shutdown'; readonly options: ShutdownOptions }
@@ -86,11 +87,13 @@ function parseCommand(name: string, rest: readonly string[], folder: string): Co
     case 'status':
       return { kind: 'status', state: resolve(folder, parse(rest, { state: text }).state ?? DEFAULT_STATE) }
     case 'why': {
-      const { values, names } = parseNamed(rest, { state: text })
+      const { values, names } = parseNamed(rest, { state: text, 'root-dir': text })
+      const { state = DEFAULT_STATE, 'root-dir': rootDirectory } = values
       const [pod, ...others] = names
       if (pod === undefined || others.length > 0)
         throw wrong('Cannot say why: expected the name of one pod, as "deckhand status" shows it')
-      return { kind: 'why', pod, state: resolve(folder, values['state'] ?? DEFAULT_STATE) }
+      const root = rootDirectory === undefined ? undefined : resolve(folder, rootDirectory)
+      return { kind: 'why', pod, state: resolve(folder, state), rootDirectory: root }
     }
     case 'kubeconfig': {
       const { state, address, reader } = parse(rest, { state: text, address: text, reader: { type: 'boolean' } })

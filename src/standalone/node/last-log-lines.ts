@@ -9,7 +9,7 @@ const READ_BYTES = 16_384
 const READ_ENTRIES = 100
 
 /** What containers that crashed wrote last, each with a heading. */
-export async function readLastLogLines({ podLogs }: NodeLayout, pod: Pod): Promise<readonly string[]> {
+export async function readLastLogLines({ podLogs }: Pick<NodeLayout, 'podLogs'>, pod: Pod): Promise<readonly string[]> {
   const { namespace, name, uid } = pod.metadata ?? {}
   const shown: string[] = []
   for (const { name: container, attempt } of listCrashed(pod)) {

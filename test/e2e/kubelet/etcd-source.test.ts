@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { testPod } from '../support/test-pod.ts'
 import { isReady, TestNode } from '../support/test-node.ts'
 
+const deckhand = fileURLToPath(import.meta.resolve('../../../bin/deckhand'))
 const URL = 'http://127.0.0.1:2379'
 const PREFIX = '/registry/nodes/lab/boundpods'
 
@@ -33,6 +35,8 @@ test('pods come from etcd: one for each key or a list; they outlive bad values, 
   })
   const why = await lab.network.get('http://127.0.0.1:10255/why?pod=one-lab')
   assert.ok(why.body.includes(`etcd key ${PREFIX}/one`), why.body)
+  const told = await lab.runInside([deckhand, 'why', '--root-dir', `${lab.folder}/kubelet`, 'one-lab'])
+  assert.match(told.stdout, /^default\/one-lab: Runs and is ready\n {2}from etcd key /v)
 
   const before = await idsOf('one', 'two', 'three')
   await put('/one', 'kind: Pod\nmetadata: [')

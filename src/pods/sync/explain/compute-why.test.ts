@@ -20,8 +20,8 @@ const done = { name: 'image of container "a"', startedAt: now - 9000, ms: 10, er
 const status = { name: 'a', image: '', imageID: '', ready: false, restartCount: 1 }
 const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 10s' }
 
-const ended = (exitCode: number, agoMs: number, reason: string) => ({
-  terminated: { exitCode, reason, finishedAt: new Date(now - agoMs).toISOString() },
+const ended = (exitCode: number, agoMs: number, reason: string, message?: string) => ({
+  terminated: { exitCode, reason, finishedAt: new Date(now - agoMs).toISOString(), ...(message && { message }) },
 })
 
 const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
@@ -74,6 +74,17 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
       status: {
         phase: 'Running',
         containerStatuses: [{ ...status, restartCount: 4, state: { waiting }, lastState: ended(3, 7000, 'Error') }],
+      },
+    },
+  ],
+  [
+    'Waits: container "a" CrashLoopBackOff: back-off 10s: restarted 1 time, last exited with 127 (ContainerCannotRun) 7 s ago, with the message "no such file"',
+    {
+      status: {
+        phase: 'Running',
+        containerStatuses: [
+          { ...status, state: { waiting }, lastState: ended(127, 7000, 'ContainerCannotRun', 'no such file\nmore\n') },
+        ],
       },
     },
   ],

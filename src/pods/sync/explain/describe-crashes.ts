@@ -3,6 +3,7 @@ import type { TimelineStep } from './timeline-step.ts'
 
 // A container that has run this long is not in a crash loop: its back-off begins again.
 const RECENT_MS = 600_000
+const LONGEST_MESSAGE = 200
 // The kernel's numbers; those that end processes now and then.
 const SIGNALS: Readonly<Record<number, string>> = {
   1: 'SIGHUP',
@@ -32,7 +33,15 @@ export function describeCrashes(
   const when = Number.isFinite(ago) ? ` ${Math.max(0, ago).toFixed(0)} s ago` : ''
   const times = restartCount === 0 ? '' : `restarted ${restartCount} time${restartCount === 1 ? '' : 's'}, `
   const why = findKill(name, steps)
-  return [`${times}last ${describeTermination(last)}${when}${why === undefined ? '' : `, because it ${why}`}`]
+  const cause = why === undefined ? describeMessage(last) : `, because it ${why}`
+  return [`${times}last ${describeTermination(last)}${when}${cause}`]
+}
+
+/** What the container, or a runtime that could not run it, said at its end; the first line is enough in a sentence. */
+function describeMessage({ message = '' }: ContainerStateTerminated): string {
+  const [line = ''] = message.trim().split('\n')
+  if (line === '') return ''
+  return `, with the message "${line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line}"`
 }
 
 /** Whether the container has ended so shortly ago that it may end again. */

@@ -9,6 +9,8 @@ test('Timeline notes steps with their durations and failures, and those that go 
   const end = timeline.begin('a')
   await clock.advance(50)
   end()
+  // What fails later is not this step.
+  end(new Error('late'))
   await assert.rejects(
     timeline.around('b', () => Promise.reject(new Error('no'))),
     /no/,

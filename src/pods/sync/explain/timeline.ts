@@ -30,6 +30,7 @@ export class Timeline {
     let step: TimelineStep = { name, startedAt: this.#clock.now(), ms: undefined, error: undefined }
     this.note(step)
     return (error) => {
+      if (step.ms !== undefined) return
       const index = this.#steps.indexOf(step)
       step = { ...step, ms: this.#clock.monotonic() - begun, error: error === undefined ? undefined : errorText(error) }
       if (index !== -1) this.#steps[index] = step

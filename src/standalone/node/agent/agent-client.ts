@@ -103,8 +103,8 @@ export interface Explanations {
 }
 
 /** What the agent says about all pods, also about those that are being ended. */
-export async function explainPods(layout: NodeLayout, signal: AbortSignal): Promise<Explanations> {
-  const { pods, manifests = [], unused = [] } = (await askAgent(layout, '/why', signal)) as Partial<Explanations>
+export async function explainPods(agent: Pick<NodeLayout, 'agentSocket'>, signal: AbortSignal): Promise<Explanations> {
+  const { pods, manifests = [], unused = [] } = (await askAgent(agent, '/why', signal)) as Partial<Explanations>
   return { pods: pods ?? [], manifests, unused }
 }
 
