@@ -57,7 +57,7 @@ describe('flags of Docker that do nothing', () => {
     assert.deepEqual(
       warnings.toSorted(),
       ['cni-bin-dir', 'cni-cache-dir', 'cni-conf-dir', 'network-plugin-dir', 'network-plugin-mtu'].map(
-        (name) => `Flag --${name} has no effect without --network-plugin=cni: pods are on the bridge of Docker`,
+        (name) => `Flag --${name} has no effect without --network-plugin=cni`,
       ),
     )
     assert.deepEqual(await warningsOf(...flags, '--network-plugin=cni'), [])

@@ -180,8 +180,6 @@ export function listDockerFlagWarnings(flags: DockerFlags): readonly string[] {
     ...(flags.containerRuntime === 'remote'
       ? ['Flag --container-runtime=remote has no effect: it was removed in Kubernetes 1.27, leave it out']
       : []),
-    ...idle.map(
-      (name) => `Flag --${name} has no effect without --network-plugin=cni: pods are on the bridge of Docker`,
-    ),
+    ...idle.map((name) => `Flag --${name} has no effect without --network-plugin=cni`),
   ]
 }

@@ -2,7 +2,6 @@
 type RemovedFlag = readonly [since: string, instead: string]
 
 const NOTHING = 'leave it out: nothing takes its place'
-const LEAVE = 'leave it out'
 const NETWORK = "set the network up in the container runtime's CNI configuration"
 const RUNTIME = 'use containerRuntimeEndpoint, which names the socket of the runtime'
 const LOG = 'leave it out: the log goes to stderr; redirect it, or set logging in the configuration file'
@@ -12,8 +11,8 @@ const POD_SECURITY = 'leave it out: Pod Security admission of the API server say
 const RKT = 'rkt is not supported: use a CRI runtime with containerRuntimeEndpoint'
 const INIT_SYSTEM = "leave it out: the machine's init system keeps the container runtime running"
 const ETCD = 'use --etcd-servers, and --etcd-cafile, --etcd-certfile and --etcd-keyfile for TLS'
-
 const NO_CHECKPOINTS = 'leave it out: there is no folder of checkpoints'
+const NO_CADVISOR = 'leave it out: it told cAdvisor where Docker is, and stats come from the runtime and its cgroups'
 
 /**
  * The flags that an earlier kubelet had, from 0.5 on, and that this one has not, with the release in which each went. Those of
@@ -44,10 +43,10 @@ const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   'rkt-stage1-image': ['1.11', RKT],
   'experimental-cri': ['1.7', 'leave it out: runtimes are always used through CRI'],
   'enable-cri': ['1.7', 'leave it out: runtimes are always used through CRI'],
-  docker: ['1.24', LEAVE],
-  'docker-only': ['1.24', LEAVE],
-  'docker-root': ['1.24', LEAVE],
-  'docker-env-metadata-whitelist': ['1.24', LEAVE],
+  docker: ['1.24', NO_CADVISOR],
+  'docker-only': ['1.24', NO_CADVISOR],
+  'docker-root': ['1.24', NO_CADVISOR],
+  'docker-env-metadata-whitelist': ['1.24', NO_CADVISOR],
   'docker-tls': ['1.24', RUNTIME],
   'docker-tls-ca': ['1.24', RUNTIME],
   'docker-tls-cert': ['1.24', RUNTIME],

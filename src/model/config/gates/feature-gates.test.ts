@@ -42,7 +42,7 @@ describe('resolveFeatureGates()', () => {
 
   test('says what became of gates of earlier releases', () => {
     assert.deepEqual(problems({ DynamicKubeletConfig: true, CPUManager: true }), [
-      'featureGates[DynamicKubeletConfig]: leave it out: the gate was removed in Kubernetes 1.26, and its feature with it',
+      'featureGates[DynamicKubeletConfig]: leave it out: the gate was removed in Kubernetes 1.26, and its feature with it; use --config and --config-dir',
       'featureGates[CPUManager]: leave it out: the gate was removed in Kubernetes 1.33, its feature is always on',
     ])
     for (const name of NAMES) assert.equal(explainRemovedGate(name), undefined, name)

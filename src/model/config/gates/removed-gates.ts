@@ -98,13 +98,19 @@ const GONE: Readonly<Record<string, string>> = {
   '1.36': 'InPlacePodVerticalScalingAllocatedStatus InTreePluginPortworxUnregister',
 }
 
+/** What does the same as a feature that is gone. */
+const SUCCESSORS: Readonly<Record<string, string>> = {
+  DynamicKubeletConfig: '--config and --config-dir',
+}
+
 /** What became of a gate that an earlier release knew. */
 export function explainRemovedGate(name: string): string | undefined {
   const always = releaseOf(name, ALWAYS_ON)
   if (always !== undefined)
     return `leave it out: the gate was removed in Kubernetes ${always}, its feature is always on`
   const gone = releaseOf(name, GONE)
-  return gone && `leave it out: the gate was removed in Kubernetes ${gone}, and its feature with it`
+  const instead = SUCCESSORS[name] === undefined ? '' : `; use ${SUCCESSORS[name]}`
+  return gone && `leave it out: the gate was removed in Kubernetes ${gone}, and its feature with it${instead}`
 }
 
 function releaseOf(name: string, table: Readonly<Record<string, string>>): string | undefined {
