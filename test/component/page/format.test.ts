@@ -14,7 +14,7 @@ describe('what is shown', () => {
   test('of a crash loop the cause comes first, where there is one line', () => {
     const start = 'Waits: container "main" CrashLoopBackOff: '
     const wait = 'back-off 20s restarting failed container=main pod=crash_default(054ca405-7d2d): '
-    const cause = 'restarted 2 times, last exited with 3 14 s ago; next check in 6.7 s'
+    const cause = 'restarted 2 times, last exited with 3, 14 s ago; next check in 6.7 s'
     assert.equal(shortenWhy(`${start}${wait}${cause}`), `"main" ${cause}`)
     assert.equal(shortenWhy('Runs and is ready'), 'Runs and is ready')
     assert.equal(shortenWhy(`${start}${cause}`), `${start}${cause}`)

@@ -53,7 +53,7 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
     await node.removeManifest('wrong')
     await node.apply(testPod('crashes', { containers: [testContainer('main', 'echo so long; exit 7')] }))
     await node.waitFor('two crashes', async () => {
-      return /restarted [2-9] times, last exited with 7 \d+ s ago/.test((await node.deckhand('why', 'crashes')).stdout)
+      return /restarted [2-9] times, last exited with 7, \d+ s ago/.test((await node.deckhand('why', 'crashes')).stdout)
     })
     const { stdout } = await node.deckhand('why', 'crashes')
     assert.doesNotMatch(stdout, /Runs and is ready/)

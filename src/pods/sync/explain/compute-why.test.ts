@@ -69,7 +69,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     { status: { phase: 'Running', containerStatuses: [{ ...status, state: { waiting } }] }, nextCheckAt: now + 4000 },
   ],
   [
-    'Waits: container "a" CrashLoopBackOff: back-off 10s: restarted 4 times, last exited with 3 7 s ago',
+    'Waits: container "a" CrashLoopBackOff: back-off 10s: restarted 4 times, last exited with 3, 7 s ago',
     {
       status: {
         phase: 'Running',
@@ -78,7 +78,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
-    'Waits: container "a" CrashLoopBackOff: back-off 10s: restarted 1 time, last exited with 127 (ContainerCannotRun) 7 s ago, with the message "no such file"',
+    'Waits: container "a" CrashLoopBackOff: back-off 10s: restarted 1 time, last exited with 127 (ContainerCannotRun), 7 s ago, with the message "no such file"',
     {
       status: {
         phase: 'Running',
@@ -89,7 +89,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
-    'Runs again: container "a" restarted 1 time, last exited with 137 (SIGKILL, OOMKilled) 90 s ago',
+    'Runs again: container "a" restarted 1 time, last exited with 137 (SIGKILL, OOMKilled), 90 s ago',
     {
       status: {
         phase: 'Running',
@@ -99,7 +99,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
-    'Runs again: container "a" restarted 1 time, last exited with 143 (SIGTERM) 1 s ago, because it failed liveness probe',
+    'Runs again: container "a" restarted 1 time, last exited with 143 (SIGTERM), 1 s ago, because it failed liveness probe',
     {
       status: {
         phase: 'Running',

@@ -30,7 +30,7 @@ export function describeCrashes(
   const last = state?.terminated ?? lastState?.terminated
   if (last === undefined) return []
   const ago = (now - Date.parse(last.finishedAt ?? '')) / 1000
-  const when = Number.isFinite(ago) ? ` ${Math.max(0, ago).toFixed(0)} s ago` : ''
+  const when = Number.isFinite(ago) ? `, ${Math.max(0, ago).toFixed(0)} s ago` : ''
   const times = restartCount === 0 ? '' : `restarted ${restartCount} time${restartCount === 1 ? '' : 's'}, `
   const why = findKill(name, steps)
   const cause = why === undefined ? describeMessage(last) : `, because it ${why}`
