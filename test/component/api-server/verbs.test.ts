@@ -592,6 +592,33 @@ describe('delete', () => {
     }
   })
 
+  const labels = { app: 'x' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const workload = { selector: { matchLabels: labels }, template }
+  const once = { template: { spec: { ...template.spec, restartPolicy: 'Never' } } }
+  const byDefault: readonly (readonly [apiVersion: string, kind: string, spec: object, outcome: 'goes' | 'stays'])[] = [
+    ['apps/v1', 'Deployment', workload, 'goes'],
+    ['apps/v1', 'ReplicaSet', workload, 'goes'],
+    ['apps/v1', 'DaemonSet', workload, 'goes'],
+    ['apps/v1', 'StatefulSet', { ...workload, serviceName: 'x' }, 'goes'],
+    ['batch/v1', 'CronJob', { schedule: '0 0 1 1 *', jobTemplate: { spec: once } }, 'goes'],
+    ['batch/v1', 'Job', once, 'stays'],
+  ]
+  for (const [apiVersion, kind, spec, outcome] of byDefault)
+    for (const how of ['without a body', 'with empty options'])
+      test(`what a ${kind} owns ${outcome} when it is deleted ${how}`, async (t) => {
+        const { must, call } = await start(t)
+        const path = `/apis/${apiVersion}/namespaces/default/${kind.toLowerCase()}s`
+        const { uid } = (await must('POST', path, { metadata: { name: 'owner' }, spec })).body.metadata
+        const ownerReferences = [{ apiVersion, kind, name: 'owner', uid, controller: true }]
+        await must('POST', MAPS, { metadata: { name: 'child', ownerReferences } })
+        await must('DELETE', `${path}/owner`, how === 'without a body' ? undefined : {})
+        assert.equal((await call('GET', `${path}/owner`)).status, 404)
+        const child = await call('GET', `${MAPS}/child`)
+        assert.equal(child.status, outcome === 'goes' ? 404 : 200)
+        if (outcome === 'stays') assert.equal(child.body.metadata.ownerReferences, undefined)
+      })
+
   test('in the foreground an owner waits for a pod that keeps it', async (t) => {
     const { must, call } = await start(t)
     const { body: owner } = await must('POST', MAPS, { metadata: { name: 'owner' } })

@@ -237,7 +237,8 @@ describe('jobs', () => {
       () => world.list('pods'),
       (pods) => pods.length === 1,
     )
-    await world.remove('cronjobs', 'tick', { propagationPolicy: 'Background' })
+    // Without a word about its Jobs they go too.
+    await world.remove('cronjobs', 'tick')
     await world.until(
       'no pods',
       () => world.list('pods'),

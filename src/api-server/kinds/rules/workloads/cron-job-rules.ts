@@ -22,7 +22,6 @@ export const cronJobRules: ResourceRules<ObjectOf<CronJob>> = {
       { object, before },
     ),
   ],
-  orphansDependents: true,
   fillDefaults: ({ spec, ...job }) => ({
     ...job,
     spec: {
