@@ -25,8 +25,9 @@ const UP_OPTIONS = `${STATE}
   --without PART,...      leave parts out: deployments (with their replica sets), daemonsets,
                           statefulsets, jobs (with cron jobs), budgets (of disruptions), autoscalers, services,
                           dns, policies (of the network), ingress, storage (folders as volumes of claims). Their
-                          objects are refused then, and those that are there stay as they are. scheduler: for
-                          a scheduler of yours, which has to bind pods to the node
+                          objects are refused then, and those that are there stay as they are. taints: no pod
+                          is evicted for a NoExecute taint. scheduler: for a scheduler of yours, which has to
+                          bind pods to the node
   --cgroup-root PATH      the cgroup of all pods (/deckhand; with another --state one of its own)
   --address ADDRESS       serve the Kubernetes API and the agent on this address of the machine for other
                           machines, with certificates for it and never without a credential; the API

@@ -56,6 +56,7 @@ import { createClaimController } from '../storage/claim-controller.ts'
 import { createEphemeralClaimController } from '../storage/ephemeral-claim-controller.ts'
 import type { VolumeFolders } from '../storage/volume-folders.ts'
 import { createVolumeController } from '../storage/volume-controller.ts'
+import { createTaintEvictionController } from '../taint-eviction/taint-eviction-controller.ts'
 
 /** The parts that can be switched off, and the controllers of each. */
 const parts: Readonly<Record<string, readonly ((deps: ControllerDeps) => Controller)[]>> = {
@@ -63,6 +64,7 @@ const parts: Readonly<Record<string, readonly ((deps: ControllerDeps) => Control
   daemonsets: [createDaemonSetController],
   statefulsets: [createStatefulSetController],
   budgets: [createDisruptionBudgetController],
+  taints: [createTaintEvictionController],
   jobs: [createJobController, createJobOrphanController, createCronJobController],
   services: [createEndpointSliceController, createMirroringController],
 }

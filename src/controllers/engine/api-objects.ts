@@ -93,6 +93,15 @@ export class ApiObjects<T extends KubeObject> {
     return this.known.wrote(patched)
   }
 
+  /** Merges fields into the status, conditions by their type, whatever others have written meanwhile. */
+  async patchStatus({ metadata }: Live<T>, status: object, signal: AbortSignal): Promise<Live<T>> {
+    const { namespace, name, uid } = metadata
+    const path = `${this.#path(namespace, name)}/status`
+    const contentType = 'application/strategic-merge-patch+json'
+    const body = { metadata: { uid }, status }
+    return this.known.wrote(await this.#send<T>({ method: 'PATCH', path, contentType, body }, signal))
+  }
+
   /** Deletes the very object that we know; one that is gone already is as good. */
   async remove(object: Live<T>, options: DeleteOptions, signal: AbortSignal): Promise<void> {
     const { namespace, name, uid } = object.metadata

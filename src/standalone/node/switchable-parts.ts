@@ -10,6 +10,8 @@ export const SWITCHABLE_PARTS: Readonly<Record<string, readonly string[]>> = {
   ingress: ['ingresses.networking.k8s.io'],
   policies: ['networkpolicies.networking.k8s.io'],
   storage: ['storageclasses.storage.k8s.io'],
+  // Pods stay, whatever NoExecute taints the node has.
+  taints: [],
   // Another one binds pods to the node.
   scheduler: [],
   services: ['services', 'endpoints', 'endpointslices.discovery.k8s.io'],

@@ -140,6 +140,13 @@ const rows: readonly Row[] = [
     signs: async (_, _world, { tables }) => [tables.has('policies')],
   },
   {
+    part: 'taints',
+    // Another node than that of all the others.
+    plural: 'nodes',
+    spec: { taints: [{ key: 'bad', effect: 'NoExecute' }] },
+    signs: async (_, world) => [(await world.get('pods', 'on-x')) === undefined],
+  },
+  {
     part: 'scheduler',
     plural: 'pods',
     spec: podSpec,
@@ -158,6 +165,7 @@ async function createWorld(t: TestContext, without: readonly string[]) {
   await world.create('storageclasses', { metadata: { name: 'now' }, ...storageClass })
   const ingressClass = { metadata: { name: 'deckhand' }, spec: { controller: 'deckhand.local/ingress' } }
   await world.create('ingressclasses', ingressClass)
+  await world.create('pods', { metadata: { name: 'on-x' }, spec: { ...podSpec, nodeName: 'x' } })
   for (const { plural, spec } of rows) await world.create(plural, { metadata: { name: 'x' }, spec })
   const signsOf = async (row: Row) => await row.signs(await world.get(row.plural, 'x'), world, machine)
   return { world, signsOf }
@@ -172,6 +180,7 @@ const controllers: Readonly<Record<string, readonly string[]>> = {
   daemonsets: ['daemon-sets'],
   statefulsets: ['stateful-sets'],
   budgets: ['disruption-budgets'],
+  taints: ['taint-eviction'],
   autoscalers: ['autoscalers'],
   jobs: ['jobs', 'job-pods', 'cron-jobs'],
   dns: ['dns'],

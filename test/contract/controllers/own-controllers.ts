@@ -31,7 +31,9 @@ export async function startOwnControllers(): Promise<ControlledApi> {
     remove: async (name: string) => rmSync(join(volumes, name), { recursive: true }),
     list: async () => readdirSync(volumes),
   }
-  const deps = { client, nodeName: 'node-1', without: [], folders, clock: systemClock, random: Math.random }
+  // As the real ones are started: a DaemonSet and the eviction would both delete its pod.
+  const without = ['taints']
+  const deps = { client, nodeName: 'node-1', without, folders, clock: systemClock, random: Math.random }
   const running = runControllers({ ...deps, newUid: randomUUID, log: silentLogger }, over.signal).catch(
     (error: unknown) => {
       if (!over.signal.aborted) throw error

@@ -186,7 +186,10 @@ async function runOthers(node: WorkloadNode): Promise<void> {
 
 /** Without our scheduler another one decides where pods run. */
 async function placeByHand(node: WorkloadNode): Promise<void> {
-  await node.kubectl('run', 'placed', '--image=deckhand.local/busybox:1', '--restart=Never', '--', 'sleep', '1000')
+  // Its process ignores SIGTERM.
+  const overrides = `--overrides=${JSON.stringify({ spec: { terminationGracePeriodSeconds: 1 } })}`
+  const image = '--image=deckhand.local/busybox:1'
+  await node.kubectl('run', 'placed', image, '--restart=Never', overrides, '--', 'sleep', '1000')
   await sleep(500)
   const decided = 'jsonpath={.spec.nodeName}{.status.conditions}'
   assert.equal(await node.kubectl('get', 'pod', 'placed', '-o', decided), '')
@@ -196,8 +199,16 @@ async function placeByHand(node: WorkloadNode): Promise<void> {
   const file = await node.write('binding.json', JSON.stringify(binding))
   await node.kubectl('create', '--raw', '/api/v1/namespaces/default/pods/placed/binding', '-f', file)
   await node.kubectl('wait', 'pod/placed', '--for=condition=Ready', '--timeout=25s')
-  // Its process ignores SIGTERM, and "down" would wait for all of its grace.
-  await node.kubectl('delete', 'pod', 'placed', '--now')
+}
+
+/** A pod without a toleration leaves the node. */
+async function evictByTaint(node: WorkloadNode): Promise<void> {
+  await node.kubectl('taint', 'nodes', '--all', 'example.com/bad:NoExecute')
+  await node.kubectl('wait', 'pod/placed', '--for=delete', '--timeout=25s')
+  assert.match(
+    await node.kubectl('events', '--for', 'pod/placed'),
+    / Normal +TaintManagerEviction +Pod\/placed +Marking for deletion Pod default\/placed/,
+  )
 }
 
 describe('workloads of a standalone node', () => {
@@ -242,6 +253,7 @@ describe('workloads of a standalone node', () => {
     assert.match(refused.stderr, /this node runs without deployments/)
     await endStore(node)
     await placeByHand(node)
+    await evictByTaint(node)
     await node.down()
   })
 })
