@@ -29,6 +29,7 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'guarded/child/check-host-path.ts': 'an empty file, where a hostPath asks for one',
   'machine/kernel-settings.ts': 'files of the kernel',
   'mounts/project-quotas.ts': 'an argument of a command, in a file',
+  'network/bridge-ports.ts': 'files of the kernel',
   'processes/lock-file.ts': 'the lock file, which holds nothing',
   'processes/own-process.ts': 'files of the kernel, and the lock file',
   'processes/start-process.ts': 'the output of a process',

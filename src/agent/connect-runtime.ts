@@ -11,6 +11,8 @@ export interface RuntimeClientOptions
   extends
     CriClientOptions,
     Pick<DockerClientOptions, 'pauseImages' | 'sandboxLogins' | 'logLimits' | 'pullProgressMs' | 'network'> {
+  /** Pods on Docker's bridge may reach themselves through their services. */
+  readonly hairpin?: boolean
   /** Flags that were given and that mean something for Docker alone. */
   readonly dockerFlags?: readonly string[]
 }
@@ -30,11 +32,13 @@ export async function connectRuntime(options: RuntimeClientOptions, signal: Abor
       `Cannot use image service "${imageEndpoint}" with Docker at "${runtimeEndpoint}": Docker has its images itself, leave it out`,
     )
   // Loaded only where there is Docker.
-  const [{ createDockerClient }, { dockerFiles }] = await Promise.all([
+  const [{ createDockerClient }, { dockerFiles }, { BridgePorts }] = await Promise.all([
     import('../protocols/docker/docker-client.ts'),
     import('../system/directories/docker-files.ts'),
+    import('../system/network/bridge-ports.ts'),
   ])
-  return createDockerClient({ ...options, files: dockerFiles })
+  const ports = options.hairpin === true ? { ports: new BridgePorts() } : {}
+  return createDockerClient({ ...options, ...ports, files: dockerFiles })
 }
 
 /** Left without effect, they would leave pods without what the operator set. */

@@ -145,6 +145,8 @@ function toDockerOptions(base: Base) {
     pauseImages: pauseImage === '' ? PAUSE_IMAGES : [pauseImage],
     sandboxLogins: (image: string) => findImageLogins(logins, image),
     pullProgressMs,
+    // Parity: without kubenet, promiscuous-bridge meant hairpin-veth.
+    hairpin: settings.config.hairpinMode !== 'none',
     network: { enabled: cni, configurations, programs, mtu, records: host.recordFolder(`${cache}/results`) },
   }
 }

@@ -135,6 +135,54 @@ describe('a Docker that cannot be used', () => {
   })
 })
 
+describe('the port of a sandbox at Docker’s bridge', () => {
+  const ID = 'b'.repeat(64)
+  const answerWith =
+    (network: string) =>
+    ({ method, path }: DockerCall): DockerAnswer => {
+      if (path === '/containers/create') return { status: 201, body: { Id: ID } }
+      const found = { ...running('podsandbox', ID), HostConfig: { NetworkMode: network, Runtime: 'runc' } }
+      return method === 'GET' && path === `/containers/${ID}/json` ? { status: 200, body: found } : undefined
+    }
+  const inNamespace = { ...files, findNetworkNamespace: async (pid: number) => `/proc/${pid}/ns/net` }
+  const setUpPorts = async (t: TestContext, network: string, allow: () => void = () => {}) => {
+    const set: number[] = []
+    const allowHairpin = async (pid: number) => {
+      set.push(pid)
+      allow()
+    }
+    return { set, ...(await setUp(t, answerWith(network), { ports: { allowHairpin }, files: inNamespace })) }
+  }
+
+  for (const network of ['default', 'bridge'])
+    test(`is set once, with the network ${network}`, async (t) => {
+      const { client, set } = await setUpPorts(t, network)
+      await client.runPodSandbox({ config: sandbox }, signal)
+      assert.deepEqual(set, [7])
+      await client.podSandboxStatus({ podSandboxId: ID }, signal)
+      assert.deepEqual(set, [7])
+    })
+
+  test('is set when a sandbox of an earlier agent is seen', async (t) => {
+    const { client, set } = await setUpPorts(t, 'default')
+    for (let times = 0; times < 2; times += 1) await client.podSandboxStatus({ podSandboxId: ID }, signal)
+    assert.deepEqual(set, [7])
+  })
+
+  for (const network of ['host', 'none'])
+    test(`is not looked for with the network ${network}`, async (t) => {
+      const { client, set } = await setUpPorts(t, network)
+      await client.runPodSandbox({ config: sandbox }, signal)
+      assert.deepEqual(set, [])
+    })
+
+  test('that cannot be set is no reason for a pod not to start', async (t) => {
+    const { client, set } = await setUpPorts(t, 'default', () => assert.fail('no such device'))
+    assert.deepEqual(await client.runPodSandbox({ config: sandbox }, signal), { podSandboxId: ID })
+    assert.deepEqual(set, [7])
+  })
+})
+
 describe('cgroups', () => {
   const path = '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod11_22.slice'
   const inspects = ({ path: asked }: DockerCall): DockerAnswer =>

@@ -32,6 +32,8 @@ import { attach, exec, portForward } from './calls/stream-calls.ts'
 import { DockerConnection } from './docker-connection.ts'
 import type { DockerDeps, SandboxLogins } from './docker-deps.ts'
 import { DaemonInfo } from './daemon-info.ts'
+import { Hairpins } from './network/hairpins.ts'
+import type { HairpinDeps } from './network/hairpins.ts'
 import { PodNetworks } from './network/pod-networks.ts'
 import type { NetworkSettings } from './network/pod-networks.ts'
 import { StreamServer } from './streaming/stream-server.ts'
@@ -49,6 +51,8 @@ export interface DockerClientOptions extends CriClientOptions {
   readonly pullProgressMs?: number
   /** For pods whose network comes from CNI plugins; without it, none has. */
   readonly network?: NetworkSettings
+  /** The bridges of the machine, for pods on Docker's own; without them its ports stay as they are. */
+  readonly ports?: HairpinDeps['ports']
 }
 
 const PULL_PROGRESS_MS = 60_000
@@ -63,7 +67,7 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
   const daemon = new DaemonInfo(api, clock)
   const connection = new DockerConnection(api, clock)
   const downloads = new Downloads(clock)
-  const { pauseImages, logLimits, pullProgressMs = PULL_PROGRESS_MS, network } = options
+  const { pauseImages, logLimits, pullProgressMs = PULL_PROGRESS_MS, network, ports } = options
   const sandboxLogins = options.sandboxLogins ?? (async () => [])
   const networks = network && new PodNetworks({ settings: network, owner: runtimeEndpoint, clock, log })
   const end = new AbortController()
@@ -77,6 +81,7 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
     logLimits,
     pullProgressMs,
     networks,
+    hairpins: ports && new Hairpins({ ports, files, log }),
     end: end.signal,
     clock,
     log,

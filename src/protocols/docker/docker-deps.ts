@@ -5,6 +5,7 @@ import type { DockerApi } from './api/docker-api.ts'
 import type { Downloads } from './calls/downloads.ts'
 import type { LogLimits } from './create/compute-container.ts'
 import type { DaemonInfo } from './daemon-info.ts'
+import type { Hairpins } from './network/hairpins.ts'
 import type { PodNetworks } from './network/pod-networks.ts'
 
 export type SandboxLogins = (
@@ -25,6 +26,8 @@ export interface DockerDeps {
   readonly pullProgressMs: number
   /** Undefined where pods have the network of Docker and no other. */
   readonly networks: PodNetworks | undefined
+  /** Undefined where the ports of Docker's bridge stay as they are. */
+  readonly hairpins: Hairpins | undefined
   /** Aborted when the client is closed: for work that no call waits for. */
   readonly end: AbortSignal
   readonly clock: Clock

@@ -73,6 +73,9 @@ async function furnish(inside: number): Promise<void> {
     'mount -t tmpfs lab-run /run',
     // A /proc without the covers below: where none is whole, the kernel lets no pod with users of its own have one.
     'mkdir /run/lab-proc && mount -t proc lab-proc /run/lab-proc',
+    // The network devices of the lab in place of the machine's; the rest of /sys stays, with the cgroups in it.
+    'mkdir /run/lab-sys && mount -t sysfs lab-sys /run/lab-sys',
+    ...['class/net', 'devices/virtual/net'].map((path) => `mount --bind /run/lab-sys/${path} /sys/${path}`),
     // Leases of pod addresses, and the links to the logs of containers.
     ...['/var/lib/cni', '/var/log/containers'].flatMap((path) => [`mkdir -p ${path}`, `mount -t tmpfs lab ${path}`]),
     ...settings,

@@ -25,7 +25,13 @@ spec:
 ---
 `
 const SERVER = 'mkdir -p /tmp/w && hostname > /tmp/w/index.html && exec httpd -f -p 8080 -h /tmp/w'
-const OBJECTS = `${deployment('web', SERVER, 2)}${deployment('client', 'exec sleep 1000', 1)}apiVersion: v1
+const PODS = [deployment('web', SERVER, 2), deployment('lone', SERVER, 1), deployment('client', 'exec sleep 1000', 1)]
+const OBJECTS = `${PODS.join('')}apiVersion: v1
+kind: Service
+metadata: {name: lone}
+spec: {selector: {app: lone}, ports: [{port: 80, targetPort: 8080}]}
+---
+apiVersion: v1
 kind: Service
 metadata: {name: web}
 spec:
@@ -105,6 +111,14 @@ async function checkBothFamilies(lab: Lab, node: WorkloadNode): Promise<void> {
   assert.match(await node.kubectl(...asked), /^web-/)
 }
 
+/** A pod asks the service that it serves itself, often enough that it is its own answer more than once. */
+async function checkOwnService(node: WorkloadNode, name: string): Promise<void> {
+  const address = await node.kubectl('get', 'service', name, '-o', 'jsonpath={.spec.clusterIP}')
+  const script = `for _ in $(seq 12); do wget -q -T 2 -O - http://${address}/ || exit 1; done`
+  const { stdout, stderr } = await node.tryKubectl('exec', `deployment/${name}`, '--', 'sh', '-c', script)
+  assert.match(stdout, new RegExp(`^(${name}-\\S+\n){12}$`), stderr)
+}
+
 /** While there is a policy, a pod that it allows loses nothing: a packet that is dropped comes again only after the time that wget waits. */
 async function checkFirstPackets(node: WorkloadNode, address: string): Promise<void> {
   const command = ['wget', '-q', '-T', '1', '-O', '-', `http://${address}/`]
@@ -124,7 +138,8 @@ describe('services of a standalone node', () => {
     const families = lab.runtime.name === 'docker' ? [] : ['--ip-families', 'IPv4,IPv6']
     await node.up('--ingress-http-port', '8480', '--ingress-https-port', '8443', ...families)
     await node.kubectl('apply', '-f', await node.write('services.yaml', OBJECTS))
-    for (const name of ['web', 'client']) await node.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=25s')
+    for (const name of ['web', 'lone', 'client'])
+      await node.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=25s')
     const inClient = (...argv: readonly string[]) => node.tryKubectl('exec', 'deployment/client', '--', ...argv)
     const until = async (what: string, argv: readonly string[], holds: (text: string) => boolean) => {
       for (let tries = 0; ; tries += 1) {
@@ -156,6 +171,7 @@ describe('services of a standalone node', () => {
       const answer = await lab.runInside([process.execPath, '-e', FETCH, url])
       assert.match(answer.stdout, /^web-/, `${url}: ${answer.stderr}`)
     }
+    for (const name of ['web', 'lone']) await checkOwnService(node, name)
     // The API at the address of its service, by name, with the certificate that says so.
     const { stdout: hosts } = await inClient('nslookup', 'kubernetes.default.svc.cluster.local')
     assert.ok(hosts.includes(api), hosts)

@@ -118,7 +118,8 @@ export const runtimeFields = {
   hairpinMode: choice(['promiscuous-bridge', 'hairpin-veth', 'none'], {
     default: 'promiscuous-bridge',
     flag: 'hairpin-mode',
-    about: 'how a pod reaches itself through a Service; left to the network plugin',
+    about:
+      'how a pod reaches itself through a Service: for pods on the bridge of Docker, unless "none"; else left to the network plugin',
   }),
   makeIPTablesUtilChains: bool({
     default: true,

@@ -42,8 +42,12 @@ export async function runPodSandbox(
   using _ = networks?.begin(id)
   try {
     await api.json({ method: 'POST', path: `/containers/${id}/start` }, signal)
-    await writeResolvConf(deps, id, config, signal)
-    await setUpNetwork(deps, id, config, signal)
+    const sandbox = await inspect(api, id, SANDBOX_TYPE, signal)
+    if (sandbox !== undefined) {
+      await writeResolvConf(deps, sandbox, config)
+      await setUpNetwork(deps, sandbox, config, signal)
+      await deps.hairpins?.ensure(sandbox)
+    }
   } catch (error) {
     // Nothing is left of a sandbox that could not be made, as with other runtimes. What Docker did not answer, it may still do.
     if (error instanceof DockerError || error instanceof CniError) await undo(deps, id, signal)
@@ -52,12 +56,15 @@ export async function runPodSandbox(
   return { podSandboxId: id }
 }
 
-async function setUpNetwork(deps: DockerDeps, id: string, config: PodSandboxConfig, signal: AbortSignal) {
-  const { api, files, networks } = deps
-  if (networks === undefined) return
-  const sandbox = await inspect(api, id, SANDBOX_TYPE, signal)
-  if (sandbox === undefined || !isOnOwnNetwork(sandbox)) return
-  const namespace = await files.findNetworkNamespace(sandbox.State.Pid, sandbox.Id)
+async function setUpNetwork(
+  { files, networks }: DockerDeps,
+  sandbox: InspectedContainer,
+  config: PodSandboxConfig,
+  signal: AbortSignal,
+): Promise<void> {
+  if (networks === undefined || !isOnOwnNetwork(sandbox)) return
+  const { Id: id, State: state } = sandbox
+  const namespace = await files.findNetworkNamespace(state.Pid, id)
   if (namespace === '') throw new CniError(`cannot find network namespace for the terminated container "${id}"`)
   await networks.setUp(id, { namespace, config }, signal)
 }
@@ -88,16 +95,12 @@ async function tearDownNetwork(
 
 /** Docker made a resolver file of its own, which all containers of the sandbox share. */
 async function writeResolvConf(
-  { api, files }: DockerDeps,
-  id: string,
+  { files }: DockerDeps,
+  { ResolvConfPath: path = '' }: InspectedContainer,
   { dnsConfig }: PodSandboxConfig,
-  signal: AbortSignal,
 ): Promise<void> {
   const text = dnsConfig === undefined ? '' : formatResolvConf(dnsConfig)
-  if (text === '') return
-  const sandbox = await inspect(api, id, SANDBOX_TYPE, signal)
-  if (sandbox?.ResolvConfPath === undefined || sandbox.ResolvConfPath === '') return
-  await files.writeInPlace(sandbox.ResolvConfPath, text)
+  if (text !== '' && path !== '') await files.writeInPlace(path, text)
 }
 
 /** Nothing is asked for: what Docker wrote stays. */
@@ -145,6 +148,7 @@ export async function removePodSandbox(
   const sandbox = await inspect(deps.api, podSandboxId, SANDBOX_TYPE, signal)
   const id = sandbox?.Id ?? podSandboxId
   if (id === '') return {}
+  deps.hairpins?.forget(id)
   const containers = await listInSandbox(deps.api, id, signal)
   await endLostStarts(deps, containers, signal)
   await Promise.all(containers.map((container) => removeForced(deps, container.Id, signal)))
@@ -162,6 +166,8 @@ export async function podSandboxStatus(
   signal: AbortSignal,
 ): Promise<CriResponse<'podSandboxStatus'>> {
   const sandbox = await inspect(deps.api, podSandboxId, SANDBOX_TYPE, signal)
+  // One that an earlier agent made, before it knew of this.
+  if (sandbox !== undefined) await deps.hairpins?.ensure(sandbox)
   const { DefaultRuntime: defaultRuntime = '' } = await deps.daemon.info(signal)
   const status = sandbox && toSandboxStatus(sandbox, { ips: await readAddresses(deps, sandbox), defaultRuntime })
   if (status === undefined)

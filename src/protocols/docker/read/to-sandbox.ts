@@ -9,10 +9,17 @@ const { SANDBOX_READY, SANDBOX_NOTREADY } = PodSandboxState
 
 /** What Docker calls the network of a container to which it gives none. */
 const NO_NETWORK = 'none'
+/** And its own bridge: newer releases show the second name for the first. */
+const DEFAULT_NETWORKS: ReadonlySet<string> = new Set(['default', 'bridge'])
 
 /** Does another program than Docker give a sandbox its network? */
 export function isOnOwnNetwork({ HostConfig: host }: Pick<ListedContainer, 'HostConfig'>): boolean {
   return host?.NetworkMode === NO_NETWORK
+}
+
+/** Does it have a port of Docker's own bridge? */
+export function isOnBridge({ HostConfig: host }: InspectedContainer): boolean {
+  return DEFAULT_NETWORKS.has(host.NetworkMode)
 }
 
 /** An entry of the list; undefined for a container that no kubelet made. One that runs without its network is not ready. */
