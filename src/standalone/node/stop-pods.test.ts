@@ -4,7 +4,7 @@ import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import { stopPods } from './stop-pods.ts'
 import type { PodStopper } from './stop-pods.ts'
 
-/** A runtime with three pods; keeps the calls it got. */
+/** A runtime with three pods, and containers of two whose sandbox is gone; keeps the calls it got. */
 function createRuntime(broken?: string): PodStopper & { readonly calls: string[] } {
   const calls: string[] = []
   const sandbox = (id: string, state = 0) => ({
@@ -16,6 +16,7 @@ function createRuntime(broken?: string): PodStopper & { readonly calls: string[]
     return {
       id,
       podSandboxId,
+      labels: { 'io.kubernetes.pod.uid': `uid-${id.slice(0, -1)}` },
       annotations: grace === undefined ? {} : { 'io.kubernetes.pod.terminationGracePeriod': grace },
     }
   }
@@ -28,9 +29,15 @@ function createRuntime(broken?: string): PodStopper & { readonly calls: string[]
     calls,
     listPodSandbox: () => Promise.resolve({ items: [sandbox('a'), sandbox('b'), sandbox('c'), sandbox('over', 1)] }),
     // As a runtime whose list of everything is too large to be sent.
-    listContainers: ({ filter: { podSandboxId } }) => {
+    listContainers: ({ filter }) => {
       const all = [container('a1', 'a', '5'), container('a2', 'a'), container('b1', 'b', 'x')]
-      return Promise.resolve({ containers: all.filter((each) => each.podSandboxId === podSandboxId) })
+      const left = [container('lost1', 'earlier', '7'), container('other1', 'foreign')]
+      const uid = 'labelSelector' in filter ? filter.labelSelector['io.kubernetes.pod.uid'] : undefined
+      const isMeant = (each: ReturnType<typeof container>) =>
+        'podSandboxId' in filter
+          ? each.podSandboxId === filter.podSandboxId
+          : each.labels['io.kubernetes.pod.uid'] === uid
+      return Promise.resolve({ containers: [...all, ...left].filter(isMeant) })
     },
     stopContainer: ({ containerId, timeout }) => call(`stop ${containerId} ${timeout}`),
     stopPodSandbox: ({ podSandboxId }) => call(`stop ${podSandboxId}`),
@@ -54,6 +61,14 @@ describe('stopPods()', () => {
     const runtime = createRuntime()
     assert.deepEqual(await stopPods(runtime, new Set(['uid-c']), t.signal), { stopped: 1, failures: [] })
     assert.deepEqual(runtime.calls, ['stop c', 'remove c'])
+  })
+
+  test('removes what is left of its pods in sandboxes that are gone', async (t) => {
+    const runtime = createRuntime()
+    const uids = new Set(['uid-c', 'uid-lost', 'uid-gone', ''])
+    assert.deepEqual(await stopPods(runtime, uids, t.signal), { stopped: 1, failures: [] })
+    const expected = ['remove c', 'remove earlier', 'stop c', 'stop earlier', 'stop lost1 7']
+    assert.deepEqual(runtime.calls.toSorted(), expected)
   })
 
   test('ends tasks that the runtime has lost and that keep a sandbox', async (t) => {

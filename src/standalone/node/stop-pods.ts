@@ -4,7 +4,7 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 export interface PodStopper {
   listPodSandbox(request: object, signal: AbortSignal): Promise<{ readonly items: readonly RuntimeSandbox[] }>
   listContainers(
-    request: { filter: { podSandboxId: string } },
+    request: { filter: { podSandboxId: string } | { labelSelector: Record<string, string> } },
     signal: AbortSignal,
   ): Promise<{ readonly containers: readonly RuntimeContainer[] }>
   stopContainer(request: { containerId: string; timeout: bigint }, signal: AbortSignal): Promise<unknown>
@@ -28,6 +28,8 @@ interface RuntimeSandbox {
 
 interface RuntimeContainer {
   readonly id: string
+  readonly podSandboxId: string
+  readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
 }
 
@@ -39,8 +41,12 @@ export interface StoppedPods {
 }
 
 const GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod'
-// As CRI has it.
+const NAME_LABEL = 'io.kubernetes.pod.name'
+const NAMESPACE_LABEL = 'io.kubernetes.pod.namespace'
+const UID_LABEL = 'io.kubernetes.pod.uid'
+// As CRI has them.
 const SANDBOX_READY = 0
+const SANDBOX_NOT_READY = 1
 const DEFAULT_GRACE_SECONDS = 30n
 // More at once only make the runtime slower.
 const MAX_PARALLEL_PODS = 16
@@ -52,21 +58,47 @@ export async function stopPods(
   signal: AbortSignal,
 ): Promise<StoppedPods> {
   const { items } = await runtime.listPodSandbox({}, signal)
-  const waiting = items.filter(({ metadata }) => uids?.has(metadata?.uid ?? '') ?? true)
+  const own = items.filter(({ metadata }) => uids?.has(metadata?.uid ?? '') ?? true)
+  const pods = [...own, ...(await findLostSandboxes(runtime, uids ?? [], new Set(items.map(({ id }) => id)), signal))]
+  const running = new Set(pods.filter(({ state }) => state === SANDBOX_READY).map(({ id }) => id))
   const failures: string[] = []
-  const worker = async () => {
-    for (let pod = waiting.pop(); pod !== undefined; pod = waiting.pop()) {
-      const { id, metadata } = pod
-      await stopPod(runtime, id, signal).catch((error: unknown) => {
-        if (signal.aborted) throw error
-        running.delete(id)
-        failures.push(`Cannot stop pod "${metadata?.namespace}/${metadata?.name}": ${errorMessage(error)}`)
-      })
-    }
-  }
-  const running = new Set(waiting.filter(({ state }) => state === SANDBOX_READY).map(({ id }) => id))
-  await Promise.all(Array.from({ length: MAX_PARALLEL_PODS }, worker))
+  await forEachPod(pods, async ({ id, metadata }) => {
+    await stopPod(runtime, id, signal).catch((error: unknown) => {
+      if (signal.aborted) throw error
+      running.delete(id)
+      failures.push(`Cannot stop pod "${metadata?.namespace}/${metadata?.name}": ${errorMessage(error)}`)
+    })
+  })
   return { stopped: running.size, failures }
+}
+
+/** Sandboxes that are gone while containers of theirs are left: Docker keeps those when a sandbox is removed by hand. */
+async function findLostSandboxes(
+  runtime: PodStopper,
+  uids: Iterable<string>,
+  present: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<readonly RuntimeSandbox[]> {
+  const lost = new Map<string, RuntimeSandbox>()
+  await forEachPod(uids, async (uid) => {
+    // A selector with an empty value would find the containers of others.
+    if (uid === '') return
+    const { containers } = await runtime.listContainers({ filter: { labelSelector: { [UID_LABEL]: uid } } }, signal)
+    for (const { podSandboxId: id, labels } of containers) {
+      if (id === '' || present.has(id)) continue
+      const { [NAME_LABEL]: name = '', [NAMESPACE_LABEL]: namespace = '' } = labels
+      lost.set(id, { id, metadata: { name, namespace, uid }, state: SANDBOX_NOT_READY })
+    }
+  })
+  return [...lost.values()]
+}
+
+async function forEachPod<T>(pods: Iterable<T>, work: (pod: T) => Promise<void>): Promise<void> {
+  const waiting = [...pods]
+  const worker = async () => {
+    for (let pod = waiting.pop(); pod !== undefined; pod = waiting.pop()) await work(pod)
+  }
+  await Promise.all(Array.from({ length: MAX_PARALLEL_PODS }, worker))
 }
 
 async function stopPod(runtime: PodStopper, podSandboxId: string, signal: AbortSignal): Promise<void> {
