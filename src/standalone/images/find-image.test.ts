@@ -71,6 +71,8 @@ test('formatImages() has a line for each name, with the number of pods that use 
     'docker.io/library/web:1  aaaaaaaaaaaa  2.1 MB  1 pod',
     'r.test/web:2             aaaaaaaaaaaa  2.1 MB  1 pod',
   ])
+  const [, pause] = formatImages([image(first, ['deckhand.local/pause:1'])], []).split('\n')
+  assert.equal(pause, 'deckhand.local/pause:1  aaaaaaaaaaaa  2.1 MB  every pod')
   assert.equal(formatImages([], []), 'No images.')
   assert.deepEqual([0, 999, 1000, 1_500_000, 2e9, 5e15].map(formatBytes), [
     '0 B',

@@ -1,6 +1,7 @@
 import { formatTable } from '../format-table.ts'
 import { findUsers } from './image-calls.ts'
 import type { ImageUser, RuntimeImage } from './image-calls.ts'
+import { PAUSE_IMAGE } from './node-images.ts'
 
 const SHORT_ID = 12
 const NO_NAME = '<none>'
@@ -16,12 +17,18 @@ export function formatImages(images: readonly RuntimeImage[], containers: readon
         name,
         image.id.replace(/^sha256:/, '').slice(0, SHORT_ID),
         formatBytes(Number(image.size)),
-        users === 0 ? '' : users === 1 ? '1 pod' : `${users} pods`,
+        formatUsers(image, users),
       ])
     })
     .toSorted(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0))
   if (rows.length === 0) return 'No images.'
   return formatTable([['IMAGE', 'ID', 'SIZE', 'USED BY'], ...rows])
+}
+
+/** Sandboxes are no containers, and a runtime does not list their image. */
+function formatUsers({ repoTags }: RuntimeImage, users: number): string {
+  if (repoTags.includes(PAUSE_IMAGE)) return 'every pod'
+  return users === 0 ? '' : users === 1 ? '1 pod' : `${users} pods`
 }
 
 /** As Docker and containerd write sizes, by thousands. */
