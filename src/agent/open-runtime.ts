@@ -11,6 +11,7 @@ import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
 import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
 import { PodRegistry } from '../pods/sync/pod-registry.ts'
+import { MovingRecords } from '../protocols/cni/moving-records.ts'
 import { askAgain } from '../protocols/cri/ask-again.ts'
 import { findCdiFault } from '../protocols/cri/find-cdi-fault.ts'
 import { listLargeImages } from '../protocols/cri/list-large-images.ts'
@@ -136,10 +137,16 @@ export async function openRuntime(base: Base, hub: Hints) {
 
 /** How pods run where the runtime is Docker. */
 function toDockerOptions(base: Base) {
-  const { settings, host } = base
+  const { settings, host, rootDirectory, log } = base
   const logins = createNodeCredentials(base)
   const { pauseImage, pullProgressMs, cni, network } = toDockerSettings(settings.flags)
   const { configurations, programs, mtu, cache } = network
+  const records = new MovingRecords({
+    current: `${cache}/results`,
+    file: host.stateFile(`${rootDirectory}/cni_cache_folders`),
+    open: (path) => host.recordFolder(path),
+    log,
+  })
   return {
     dockerFlags: listDockerFlags(settings.flags),
     pauseImages: pauseImage === '' ? PAUSE_IMAGES : [pauseImage],
@@ -147,7 +154,7 @@ function toDockerOptions(base: Base) {
     pullProgressMs,
     // Parity: without kubenet, promiscuous-bridge meant hairpin-veth.
     hairpin: settings.config.hairpinMode !== 'none',
-    network: { enabled: cni, configurations, programs, mtu, records: host.recordFolder(`${cache}/results`) },
+    network: { enabled: cni, configurations, programs, mtu, records },
   }
 }
 

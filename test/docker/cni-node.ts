@@ -51,6 +51,12 @@ export class CniNode implements AsyncDisposable {
     return new CniNode(new TestNode(lab, agent, { flags }), folder)
   }
 
+  /** Starts an agent in place of one that ended, by which Docker gives new pods their network and which was not told where records are. */
+  async startWithoutCni(): Promise<void> {
+    const flags = [`--cni-bin-dir=${PLUGINS}`]
+    this.node.agent = await this.node.lab.startAgent({ flags })
+  }
+
   /** The network is there from now on. */
   async configure(): Promise<void> {
     const ranges = [[{ subnet: '10.99.0.0/16' }], [{ subnet: 'fd99::/64' }]]

@@ -98,8 +98,13 @@ describe('an agent on Docker with CNI plugins', () => {
     assert.equal((await cni.records()).length, 1)
   })
 
-  test('leaves nothing behind', async () => {
+  test('leaves nothing behind, also by an agent without these settings', async () => {
+    const before = await node.ready('web')
+    await node.agent.kill()
+    await cni.startWithoutCni()
     const pod = await node.ready('web')
+    assert.deepEqual(pod.status?.podIPs, before.status?.podIPs)
+    assert.equal((await cni.records()).length, 1)
     await node.lab.manifests.remove('web')
     await node.gone(pod)
     assert.deepEqual([[...(await cni.leases())], await cni.records(), await cni.devices()], [[], [], 0])
