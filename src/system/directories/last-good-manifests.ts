@@ -3,6 +3,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
 
+// Not what a killed agent left unfinished.
+const COPY = /^[0-9a-f]{64}$/
+
 /**
  * Copies of the manifests that were good when last read, by file name. A manifest that is edited into something invalid keeps its
  * pod; with the copy it does so also over the end of the agent.
@@ -15,8 +18,18 @@ export function createLastGoodManifests(folder: string) {
       return await readFile(join(folder, fileOf(name))).catch(() => undefined)
     },
 
+    /** All copies, in no order; undefined for one that cannot be read. */
+    async readAll(): Promise<readonly (Uint8Array | undefined)[]> {
+      const files = (await readdir(folder).catch(() => [])).filter((file) => COPY.test(file))
+      return await Promise.all(files.map((file) => readFile(join(folder, file)).catch(() => undefined)))
+    },
+
     async write(name: string, bytes: Uint8Array): Promise<void> {
       await writeFileDurably(join(folder, fileOf(name)), bytes, { mode: 0o600, folderMode: 0o700 })
+    },
+
+    async remove(name: string): Promise<void> {
+      await removeFileDurably(join(folder, fileOf(name)))
     },
 
     /** Forgets all others. */

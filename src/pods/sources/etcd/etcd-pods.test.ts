@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
@@ -178,7 +180,31 @@ describe('EtcdPods', () => {
       { key: '/p/2', value: Buffer.from('{') },
     ]
     const second = create(folder)
+    assert.equal(await second.pods.restore(), true)
     await second.pods.replace(bad)
     assert.deepEqual(second.names(), ['a-n', 'b-n'])
+  })
+
+  test('what was kept stands in for the store only if it is all that there was', async () => {
+    const folder = join(makeTemporaryFolder(), 'good')
+    const restored = async () => {
+      const { pods, names } = create(folder)
+      return [await pods.restore(), names()]
+    }
+    assert.deepEqual(await restored(), [false, []])
+    const first = create(folder)
+    await first.put('/p/1', pod('a'))
+    await first.put('/p/2', pod('b'))
+    assert.deepEqual(await restored(), [true, ['a-n', 'b-n']])
+    // A folder is in the way of the next version of a copy.
+    const inTheWay = join(folder, `${createHash('sha256').update('/p/2').digest('hex')}.new`)
+    mkdirSync(inTheWay)
+    await first.put('/p/2', pod('b', {}, 'other'))
+    rmdirSync(inTheWay)
+    assert.deepEqual(await restored(), [false, ['a-n', 'b-n']])
+    await first.put('/p/2', pod('b', {}, 'third'))
+    assert.deepEqual(await restored(), [true, ['a-n', 'b-n']])
+    writeFileSync(join(folder, 'f'.repeat(64)), 'torn')
+    assert.deepEqual(await restored(), [false, ['a-n', 'b-n']])
   })
 })

@@ -5,6 +5,8 @@ import { errorText } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EtcdChange } from '../../../protocols/etcd/etcd-connection.ts'
 import type { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
+import { KeptValues } from './kept-values.ts'
+import type { KeptManifest } from './kept-values.ts'
 import { splitEtcdValue } from './split-etcd-value.ts'
 import type { EtcdManifest } from './split-etcd-value.ts'
 
@@ -26,16 +28,27 @@ const SHOWN_PROBLEMS = 10
 /** The pods of a range of keys. What cannot be used stays as it last was, and is reported with its key. */
 export class EtcdPods {
   readonly #deps: EtcdPodsDeps
+  readonly #kept: KeptValues
   #keys: ReadonlyMap<string, GoodManifests> = new Map()
 
   constructor(deps: EtcdPodsDeps) {
     this.#deps = deps
+    this.#kept = new KeptValues(deps.lastGood, deps.logger)
   }
 
   /** All of them, by their keys. */
   get pods(): readonly Pod[] {
     const keys = [...this.#keys.keys()].toSorted()
     return keys.flatMap((key) => [...(this.#keys.get(key)?.values() ?? [])].flatMap(({ pods }) => pods))
+  }
+
+  /** Takes what an earlier agent had; true if that is all of it, so that the pods can stand in for those of a store that does not answer. */
+  async restore(): Promise<boolean> {
+    const { values, isComplete } = await this.#kept.read()
+    const ours = values.filter(({ key }) => this.#deps.isOurs(key))
+    const recalled = ours.map(({ key, manifests }) => [key, this.#recall(key, manifests)] as const)
+    this.#keys = new Map(recalled.map(([key, good]) => [key, good ?? new Map()]))
+    return isComplete && recalled.every(([, good]) => good !== undefined)
   }
 
   /** Takes all that the range has now: a key that is not there has no pods. */
@@ -45,7 +58,7 @@ export class EtcdPods {
     for (const change of all.filter(({ key }) => this.#deps.isOurs(key)))
       keys.set(change.key, await this.#read(change, before.get(change.key)))
     this.#keys = keys
-    await this.#keep(() => this.#deps.lastGood.retain([...keys.keys()]))
+    await this.#kept.finish([...keys.keys()])
   }
 
   /** Takes changes in their order; true if there was one of ours. */
@@ -57,8 +70,7 @@ export class EtcdPods {
       else keys.set(change.key, await this.#read(change, keys.get(change.key)))
     }
     this.#keys = keys
-    if (ours.some(({ value }) => value === undefined))
-      await this.#keep(() => this.#deps.lastGood.retain([...keys.keys()]))
+    if (ours.length > 0) await this.#kept.finish([...keys.keys()])
     return ours.length > 0
   }
 
@@ -67,7 +79,7 @@ export class EtcdPods {
     const manifests = all && this.#dropDuplicates(all, key)
     const decoded = (manifests ?? []).map((manifest) => [manifest, this.#decode(manifest, key)] as const)
     const isGood = manifests !== undefined && decoded.every(([, pods]) => pods !== undefined)
-    const before = isGood ? new Map() : (known ?? (await this.#recall(key)))
+    const before = isGood ? new Map() : (known ?? new Map())
     if (manifests === undefined) return before
     const good: GoodManifests = new Map(
       decoded.flatMap(([{ name, bytes }, pods]) => {
@@ -75,7 +87,10 @@ export class EtcdPods {
         return manifest === undefined ? [] : [[name, manifest] as const]
       }),
     )
-    await this.#keep(() => this.#deps.lastGood.write(key, encodeManifests(good)))
+    await this.#kept.write(
+      key,
+      [...good].map(([name, { bytes }]) => ({ name, bytes })),
+    )
     return good
   }
 
@@ -101,29 +116,15 @@ export class EtcdPods {
     })
   }
 
-  /** What an earlier agent had of a key. */
-  async #recall(key: string): Promise<GoodManifests> {
-    const bytes = await this.#deps.lastGood.read(key)
+  /** What an earlier agent had of a key; undefined: it is of no use to this one. */
+  #recall(key: string, manifests: readonly KeptManifest[]): GoodManifests | undefined {
     try {
-      const manifests = bytes === undefined ? [] : decodeManifests(bytes)
       return new Map(
-        manifests.map((manifest) => [
-          manifest.name,
-          { bytes: manifest.bytes, pods: this.#deps.decode(manifest.bytes, key).pods },
-        ]),
+        manifests.map(({ name, bytes }) => [name, { bytes, pods: this.#deps.decode(bytes, key).pods }] as const),
       )
     } catch (error) {
       this.#deps.logger.warn('cannot use what was last good of a value of etcd', { key, error })
-      return new Map()
-    }
-  }
-
-  /** A disk that cannot be written must not keep pods from running. */
-  async #keep(write: () => Promise<void>): Promise<void> {
-    try {
-      await write()
-    } catch (error) {
-      this.#deps.logger.warn('cannot keep the last good values of etcd', { error })
+      return undefined
     }
   }
 
@@ -142,14 +143,4 @@ export class EtcdPods {
       return undefined
     }
   }
-}
-
-function encodeManifests(manifests: GoodManifests): Uint8Array {
-  const texts = [...manifests].map(([name, { bytes }]) => [name, Buffer.from(bytes).toString()])
-  return Buffer.from(JSON.stringify(texts))
-}
-
-function decodeManifests(bytes: Uint8Array): readonly EtcdManifest[] {
-  const texts = JSON.parse(Buffer.from(bytes).toString()) as readonly (readonly [string, string])[]
-  return texts.map(([name, text]) => ({ name, bytes: Buffer.from(text) }))
 }

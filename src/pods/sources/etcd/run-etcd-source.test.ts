@@ -31,7 +31,17 @@ const at = (revision: bigint, changes: readonly EtcdChange[] = [], clusterId = 1
   changes,
 })
 
-async function follow(script: Script, check: (seen: Seen) => Promise<void>, servers = ['http://a:1']): Promise<void> {
+interface Setting {
+  readonly servers?: readonly string[]
+  /** Where an earlier agent kept what was good. */
+  readonly folder?: string
+}
+
+async function follow(
+  script: Script,
+  check: (seen: Seen) => Promise<void>,
+  { servers = ['http://a:1'], folder = join(makeTemporaryFolder(), 'good') }: Setting = {},
+): Promise<void> {
   const clock = new FakeClock()
   const end = new AbortController()
   const seen: Seen = { sets: [], asked: [], clock }
@@ -64,7 +74,7 @@ async function follow(script: Script, check: (seen: Seen) => Promise<void>, serv
       clock,
       random: () => 0,
       logger: silentLogger,
-      lastGood: createLastGoodManifests(join(makeTemporaryFolder(), 'good')),
+      lastGood: createLastGoodManifests(folder),
       onRefused: () => {},
       emit: (pods) => void seen.sets.push(pods.map(({ metadata }) => metadata.name.replace('-n', '')).join(' ')),
     },
@@ -96,7 +106,7 @@ describe('runEtcdSource()', () => {
 
   test('an empty store is a set, a store that does not answer is none', async () => {
     await follow({ lists: [new Error('down'), at(1n)], watches: [[]] }, async ({ sets, clock }) => {
-      await clock.advance(0)
+      await until(() => clock.sleeping === 1)
       assert.deepEqual(sets, [])
       await clock.advance(1000)
       await until(() => sets.length === 1)
@@ -115,7 +125,7 @@ describe('runEtcdSource()', () => {
         assert.deepEqual(asked, ['connect http://a:1', 'list', 'watch 6', 'connect http://b:1', 'watch 8'])
         assert.deepEqual(sets, ['a', 'a b'])
       },
-      ['http://a:1', 'http://b:1'],
+      { servers: ['http://a:1', 'http://b:1'] },
     )
   })
 
@@ -153,11 +163,54 @@ describe('runEtcdSource()', () => {
 
   test('waits longer each time while no server answers, and never reports', async () => {
     await follow({ lists: [], watches: [] }, async ({ sets, asked, clock }) => {
+      await until(() => clock.sleeping === 1)
       await clock.advance(120_000)
       const tries = asked.filter((each) => each === 'list').length
       assert.ok(tries > 5 && tries < 20, `${tries} tries in two minutes`)
       assert.deepEqual(sets, [])
     })
+  })
+
+  test('pods that an earlier agent had stand in for a store that does not answer, until it does', async () => {
+    const folder = join(makeTemporaryFolder(), 'good')
+    await follow(
+      { lists: [at(5n, [put('a'), put('b')])], watches: [] },
+      async ({ sets }) => await until(() => sets.length === 1),
+      { folder },
+    )
+    const down = [new Error('down'), new Error('down'), new Error('down')]
+    await follow(
+      { lists: [...down, at(7n, [put('b'), put('c')])], watches: [] },
+      async ({ sets, clock }) => {
+        // Between two attempts, and until what was kept is used.
+        await until(() => clock.sleeping === 2)
+        await clock.advance(1000)
+        assert.deepEqual(sets, [])
+        await clock.advance(1000)
+        assert.deepEqual(sets, ['a b'])
+        await clock.advance(60_000)
+        await until(() => sets.length === 2)
+        assert.deepEqual(sets, ['a b', 'b c'])
+      },
+      { folder },
+    )
+  })
+
+  test('a store that answers is not kept waiting for by what an earlier agent had', async () => {
+    const folder = join(makeTemporaryFolder(), 'good')
+    for (const [revision, name] of [
+      [5n, 'a'],
+      [6n, 'b'],
+    ] as const)
+      await follow(
+        { lists: [at(revision, [put(name)])], watches: [] },
+        async ({ sets, clock }) => {
+          await until(() => sets.length === 1)
+          await clock.advance(10_000)
+          assert.deepEqual(sets, [name])
+        },
+        { folder },
+      )
   })
 
   test('takes the key itself and what is below it, and nothing beside it', async () => {

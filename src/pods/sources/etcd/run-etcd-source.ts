@@ -27,10 +27,18 @@ export interface EtcdSourceDeps {
 
 const PAUSE = { firstMs: 500, longestMs: 30_000, jitter: { least: 0.5, extra: 0.5 } }
 
-/** Follows the keys of etcd that hold the pods of this node. While it is away, the last good pods stay. */
+// A store that is there answers sooner, mostly; its pods should not wait much longer for one that is not.
+const STAND_IN_MS = 2000
+
+/** Follows the keys of etcd that hold the pods of this node. While it is away, the last good pods stay, also those that an earlier agent had. */
 export async function runEtcdSource(deps: EtcdSourceDeps, signal: AbortSignal): Promise<void> {
-  const { servers, clock, random, logger } = deps
   const source = new EtcdSource(deps)
+  const isComplete = await source.restore()
+  await Promise.all([followServers(source, deps, signal), isComplete ? source.standIn(signal) : undefined])
+}
+
+async function followServers(source: EtcdSource, deps: EtcdSourceDeps, signal: AbortSignal): Promise<never> {
+  const { servers, clock, random, logger } = deps
   const backOff = new BackOff(PAUSE, random)
   // So that the nodes of a cluster do not all ask the same member.
   const first = Math.floor(random() * servers.length)
@@ -53,6 +61,7 @@ class EtcdSource {
   readonly #range: KeyRange
   /** The store, and up to where its changes are known; undefined: nothing is. */
   #seen: StoreTime | undefined
+  #hasEmitted = false
 
   constructor(deps: EtcdSourceDeps) {
     const { prefix, decode, lastGood, logger, onRefused } = deps
@@ -61,6 +70,21 @@ class EtcdSource {
     this.#pods = new EtcdPods({ isOurs, decode, lastGood, logger, onRefused })
     // The key itself and what is below it: "0" comes right after "/". What else lies between is left out.
     this.#range = { from: prefix, to: `${prefix}0` }
+  }
+
+  /** Takes what an earlier agent had; true if that is all of it. */
+  async restore(): Promise<boolean> {
+    return await this.#pods.restore()
+  }
+
+  /** Pods that an earlier agent had are looked after while the store does not answer. Without any, it stays unknown what pods there are. */
+  async standIn(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#deps
+    await clock.sleep(STAND_IN_MS, signal)
+    const { pods } = this.#pods
+    if (this.#hasEmitted || pods.length === 0) return
+    logger.warn('etcd does not answer, using the pods that it had when it last did', { pods: pods.length })
+    this.#emit()
   }
 
   /** Follows the keys on one server; ends by throwing. */
@@ -72,7 +96,7 @@ class EtcdSource {
         for await (const news of connection.watch(this.#range, seen.revision + 1n, signal)) {
           this.#checkStore(news)
           onProgress()
-          if (await this.#pods.change(news.changes)) this.#deps.emit(this.#pods.pods)
+          if (await this.#pods.change(news.changes)) this.#emit()
           this.#seen = { clusterId: news.clusterId, revision: later(news.knownTo, this.#seen?.revision) }
         }
       } catch (error) {
@@ -87,10 +111,15 @@ class EtcdSource {
     const { changes, clusterId, knownTo } = await connection.list(this.#range, signal)
     await this.#pods.replace(changes)
     this.#seen = { clusterId, revision: knownTo }
-    const { pods } = this.#pods
-    this.#deps.logger.info('following the pods in etcd', { server, prefix: this.#deps.prefix, pods: pods.length })
-    this.#deps.emit(pods)
+    const pods = this.#pods.pods.length
+    this.#deps.logger.info('following the pods in etcd', { server, prefix: this.#deps.prefix, pods })
+    this.#emit()
     return this.#seen
+  }
+
+  #emit(): void {
+    this.#hasEmitted = true
+    this.#deps.emit(this.#pods.pods)
   }
 
   /** A store that was restored from a backup, or another one, counts from another revision: a watch would wait for what never comes. */
