@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
@@ -60,6 +60,7 @@ function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}
       random: () => 0,
       logger: {
         ...silentLogger,
+        error: (message) => void warnings.push(message),
         warn: (message, fields) => void warnings.push(`${message} ${String(fields?.['error'] ?? fields?.['key'])}`),
       },
       lastGood: createLastGoodManifests(join(makeTemporaryFolder(), 'good')),
@@ -193,6 +194,24 @@ describe('pods in a real etcd', () => {
     await using later = follow([etcd.url, other.url])
     await until(() => later.pods.size === 1)
     assert.deepEqual([...later.pods.keys()], ['b'])
+  })
+
+  test('stay when the store has lost all its data, until it has a key for the node again', async () => {
+    const folder = join(makeTemporaryFolder(), 'data')
+    await using etcd = await startServer({ folder })
+    await using source = follow([etcd.url])
+    for (const name of ['a', 'b']) await etcd.put(`${PREFIX}/${name}`, pod(name))
+    await until(() => source.pods.size === 2)
+    await etcd.kill()
+    rmSync(folder, { recursive: true })
+    await etcd.start()
+    await until(() => source.warnings.some((warning) => warning.includes('has no pods for this node')))
+    assert.deepEqual([...source.pods.keys()], ['a', 'b'])
+    await etcd.put(`${PREFIX}/b`, pod('b'))
+    await until(() => source.pods.size === 1)
+    assert.deepEqual([source.steps.get('a'), source.steps.get('b')], [['ADD', 'REMOVE'], ['ADD']])
+    await etcd.remove(`${PREFIX}/b`)
+    await until(() => source.pods.size === 0)
   })
 
   test('are read as the user that the flags name; without rights they stay, with the reason', async () => {

@@ -9,6 +9,8 @@ import { createLastGoodManifests } from '../../../system/directories/last-good-m
 import { decodeStaticPods } from '../decode-static-pod.ts'
 import { EtcdPods } from './etcd-pods.ts'
 
+const NOW = { clusterId: 1n, revision: 1n }
+
 const pod = (name: string, more: object = {}, image = 'busybox') => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -34,7 +36,10 @@ function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: 
   const encode = (value: unknown) =>
     value === undefined ? undefined : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   const change = (values: readonly (readonly [key: string, value: unknown])[]) =>
-    pods.change(values.map(([key, value]) => ({ key, value: encode(value) })))
+    pods.change(
+      values.map(([key, value]) => ({ key, value: encode(value) })),
+      NOW,
+    )
   const put = (key: string, value: unknown) => change([[key, value]])
   return { pods, change, put, refused, names: () => pods.pods.map(({ metadata }) => metadata.name) }
 }
@@ -181,8 +186,18 @@ describe('EtcdPods', () => {
     ]
     const second = create(folder)
     assert.equal(await second.pods.restore(), true)
-    await second.pods.replace(bad)
+    await second.pods.replace(bad, NOW)
     assert.deepEqual(second.names(), ['a-n', 'b-n'])
+  })
+
+  test('a bad value of a key that went before, in the same changes, has no last good pods', async () => {
+    const { put, change, names } = create()
+    await put('/p/1', pod('one'))
+    await change([
+      ['/p/1', undefined],
+      ['/p/1', '{'],
+    ])
+    assert.deepEqual(names(), [])
   })
 
   test('what was kept stands in for the store only if it is all that there was', async () => {

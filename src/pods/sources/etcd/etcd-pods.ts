@@ -3,10 +3,10 @@ import type { DecodedManifest } from '../../../model/schema/decode-pods.ts'
 import { formatManifestProblem, ManifestError } from '../../../model/schema/manifest-error.ts'
 import { errorText } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { EtcdChange } from '../../../protocols/etcd/etcd-connection.ts'
+import type { EtcdChange, StoreTime } from '../../../protocols/etcd/etcd-connection.ts'
 import type { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
 import { KeptValues } from './kept-values.ts'
-import type { KeptManifest } from './kept-values.ts'
+import type { KeptManifest, KeptStore } from './kept-values.ts'
 import { splitEtcdValue } from './split-etcd-value.ts'
 import type { EtcdManifest } from './split-etcd-value.ts'
 
@@ -30,6 +30,10 @@ export class EtcdPods {
   readonly #deps: EtcdPodsDeps
   readonly #kept: KeptValues
   #keys: ReadonlyMap<string, GoodManifests> = new Map()
+  /** The store that the keys are of; undefined: not known. */
+  #store: KeptStore | undefined
+  /** The store that there is now has nothing for us, and is not the one that the keys are of: they stay. */
+  #isHeld = false
 
   constructor(deps: EtcdPodsDeps) {
     this.#deps = deps
@@ -44,34 +48,63 @@ export class EtcdPods {
 
   /** Takes what an earlier agent had; true if that is all of it, so that the pods can stand in for those of a store that does not answer. */
   async restore(): Promise<boolean> {
-    const { values, isComplete } = await this.#kept.read()
+    const { values, store } = await this.#kept.read()
     const ours = values.filter(({ key }) => this.#deps.isOurs(key))
     const recalled = ours.map(({ key, manifests }) => [key, this.#recall(key, manifests)] as const)
     this.#keys = new Map(recalled.map(([key, good]) => [key, good ?? new Map()]))
-    return isComplete && recalled.every(([, good]) => good !== undefined)
+    this.#store = store
+    return store !== undefined && recalled.every(([, good]) => good !== undefined)
   }
 
-  /** Takes all that the range has now: a key that is not there has no pods. */
-  async replace(all: readonly EtcdChange[]): Promise<void> {
-    const before = this.#keys
-    const keys = new Map<string, GoodManifests>()
-    for (const change of all.filter(({ key }) => this.#deps.isOurs(key)))
-      keys.set(change.key, await this.#read(change, before.get(change.key)))
-    this.#keys = keys
-    await this.#kept.finish([...keys.keys()])
+  /** Takes all that the range has now: a key that is not there has no pods, unless the whole store has lost what it had. */
+  async replace(all: readonly EtcdChange[], now: StoreTime): Promise<void> {
+    const ours = all.filter(({ key }) => this.#deps.isOurs(key))
+    if (ours.length === 0 && this.pods.length > 0 && this.#store !== undefined && hasLost(this.#store, now))
+      return await this.#hold(this.#store, now)
+    await this.#take(ours, new Map(), now)
   }
 
   /** Takes changes in their order; true if there was one of ours. */
-  async change(changes: readonly EtcdChange[]): Promise<boolean> {
+  async change(changes: readonly EtcdChange[], now: StoreTime): Promise<boolean> {
     const ours = changes.filter(({ key }) => this.#deps.isOurs(key))
-    const keys = new Map(this.#keys)
+    // With its first key for us, a store that had lost them all counts again.
+    if (this.#isHeld && !ours.some(({ value }) => value !== undefined)) return false
+    if (ours.length > 0) await this.#take(ours, this.#isHeld ? new Map() : this.#keys, now)
+    else this.#store = { ...now, hasGoneBack: false }
+    return ours.length > 0
+  }
+
+  async #take(ours: readonly EtcdChange[], before: ReadonlyMap<string, GoodManifests>, now: StoreTime): Promise<void> {
+    const keys = new Map(before)
+    const known = new Map(this.#keys)
     for (const change of ours) {
-      if (change.value === undefined) keys.delete(change.key)
-      else keys.set(change.key, await this.#read(change, keys.get(change.key)))
+      const { key, value } = change
+      const good = value === undefined ? undefined : await this.#read(change, known.get(key))
+      for (const map of [keys, known])
+        if (good === undefined) map.delete(key)
+        else map.set(key, good)
     }
     this.#keys = keys
-    if (ours.length > 0) await this.#kept.finish([...keys.keys()])
-    return ours.length > 0
+    this.#isHeld = false
+    this.#store = { ...now, hasGoneBack: false }
+    await this.#kept.finish([...keys.keys()], this.#store)
+  }
+
+  /** An empty store in the place of the one that had the pods is an accident more often than a wish to end them all. */
+  async #hold(before: KeptStore, now: StoreTime): Promise<void> {
+    this.#store = { ...before, hasGoneBack: before.hasGoneBack || before.clusterId === now.clusterId }
+    await this.#kept.finish([...this.#keys.keys()], this.#store)
+    if (this.#isHeld) return
+    this.#isHeld = true
+    this.#deps.logger.error(
+      'etcd has lost its data or is another one, and has no pods for this node: the last good ones go on',
+      {
+        pods: this.pods.length,
+        seen: formatTime(before),
+        found: formatTime(now),
+        advice: 'put the keys back in one transaction; to end the pods, put an empty PodList',
+      },
+    )
   }
 
   async #read({ key, value = new Uint8Array() }: EtcdChange, known: GoodManifests | undefined): Promise<GoodManifests> {
@@ -143,4 +176,12 @@ export class EtcdPods {
       return undefined
     }
   }
+}
+
+function hasLost({ clusterId, revision, hasGoneBack }: KeptStore, now: StoreTime): boolean {
+  return now.clusterId !== clusterId || now.revision < revision || hasGoneBack
+}
+
+function formatTime({ clusterId, revision }: StoreTime): string {
+  return `revision ${revision} of cluster ${clusterId.toString(16)}`
 }

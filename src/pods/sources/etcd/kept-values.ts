@@ -1,4 +1,5 @@
 import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { StoreTime } from '../../../protocols/etcd/etcd-connection.ts'
 import type { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
 
 /** A manifest of a value, under the name that distinguishes it from the others of that value. */
@@ -11,6 +12,18 @@ export interface KeptManifest {
 interface KeptValue {
   readonly key: string
   readonly manifests: readonly KeptManifest[]
+}
+
+/** The store that the values are of. */
+export interface KeptStore extends StoreTime {
+  /** Since then it was seen at an earlier revision, without a key of ours. */
+  readonly hasGoneBack: boolean
+}
+
+interface Kept {
+  readonly values: readonly KeptValue[]
+  /** Undefined: these are not all the values that there were. */
+  readonly store: KeptStore | undefined
 }
 
 // No key of etcd is empty: the name is free for what is about all of them.
@@ -28,37 +41,38 @@ export class KeptValues {
     this.#logger = logger
   }
 
-  /** What an earlier agent kept, and whether that was all that it had. */
-  async read(): Promise<{ readonly values: readonly KeptValue[]; readonly isComplete: boolean }> {
-    const isMarked = (await this.#lastGood.read(MARK)) !== undefined
+  /** What an earlier agent kept. */
+  async read(): Promise<Kept> {
+    const mark = await this.#lastGood.read(MARK)
+    const store = mark && this.#try(() => decodeStore(mark))
     const files = await this.#lastGood.readAll()
-    const values = files.map((bytes) => this.#decode(bytes))
+    const values = files.map((bytes) => bytes && this.#try(() => decodeValue(bytes)))
     return {
       values: values.filter((value) => value !== undefined).filter(({ key }) => key !== MARK),
-      isComplete: isMarked && !values.includes(undefined),
+      store: values.includes(undefined) ? undefined : store,
     }
   }
 
   async write(key: string, manifests: readonly KeptManifest[]): Promise<void> {
     this.#missing.add(key)
-    if (await this.#try(() => this.#lastGood.write(key, encode({ key, manifests })))) this.#missing.delete(key)
+    if (await this.#keep(() => this.#lastGood.write(key, encodeValue({ key, manifests })))) this.#missing.delete(key)
   }
 
   /** All values of these keys are written: forgets all others. A set that could not be written as a whole is not marked as one. */
-  async finish(keys: readonly string[]): Promise<void> {
+  async finish(keys: readonly string[], store: KeptStore): Promise<void> {
     const present = new Set(keys)
     for (const key of this.#missing) if (!present.has(key)) this.#missing.delete(key)
     const isComplete = this.#missing.size === 0
-    await this.#try(async () => {
+    await this.#keep(async () => {
       if (!isComplete) await this.#lastGood.remove(MARK)
       await this.#lastGood.retain([...keys, MARK])
-      if (isComplete) await this.#lastGood.write(MARK, encode({ key: MARK, manifests: [] }))
+      if (isComplete) await this.#lastGood.write(MARK, encodeStore(store))
     })
   }
 
-  #decode(bytes: Uint8Array | undefined): KeptValue | undefined {
+  #try<T>(decode: () => T): T | undefined {
     try {
-      return bytes === undefined ? undefined : decode(bytes)
+      return decode()
     } catch (error) {
       this.#logger.warn('cannot use what was last good of a value of etcd', { error })
       return undefined
@@ -66,7 +80,7 @@ export class KeptValues {
   }
 
   /** A disk that cannot be written must not keep pods from running. */
-  async #try(write: () => Promise<void>): Promise<boolean> {
+  async #keep(write: () => Promise<void>): Promise<boolean> {
     try {
       await write()
       return true
@@ -77,15 +91,29 @@ export class KeptValues {
   }
 }
 
-function encode({ key, manifests }: KeptValue): Uint8Array {
+function encodeValue({ key, manifests }: KeptValue): Uint8Array {
   const texts = manifests.map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])
   return Buffer.from(JSON.stringify({ key, manifests: texts }))
 }
 
-function decode(bytes: Uint8Array): KeptValue {
-  const { key, manifests } = JSON.parse(Buffer.from(bytes).toString()) as {
+function decodeValue(bytes: Uint8Array): KeptValue {
+  const { key, manifests = [] } = JSON.parse(Buffer.from(bytes).toString()) as {
     readonly key: string
-    readonly manifests: readonly (readonly [string, string])[]
+    readonly manifests?: readonly (readonly [string, string])[]
   }
   return { key, manifests: manifests.map(([name, text]) => ({ name, bytes: Buffer.from(text) })) }
+}
+
+function encodeStore({ clusterId, revision, hasGoneBack }: KeptStore): Uint8Array {
+  const numbers = { clusterId: String(clusterId), revision: String(revision) }
+  return Buffer.from(JSON.stringify({ key: MARK, ...numbers, hasGoneBack }))
+}
+
+function decodeStore(bytes: Uint8Array): KeptStore {
+  const { clusterId, revision, hasGoneBack } = JSON.parse(Buffer.from(bytes).toString()) as {
+    readonly clusterId: string
+    readonly revision: string
+    readonly hasGoneBack: boolean
+  }
+  return { clusterId: BigInt(clusterId), revision: BigInt(revision), hasGoneBack }
 }

@@ -44,7 +44,7 @@ async function follow(
 ): Promise<void> {
   const clock = new FakeClock()
   const end = new AbortController()
-  const seen: Seen = { sets: [], asked: [], clock }
+  const seen: Seen = { sets: [], asked: [], errors: [], clock }
   const running = runEtcdSource(
     {
       servers,
@@ -73,7 +73,7 @@ async function follow(
         decodeStaticPods(bytes, { kind: 'etcd', key }, { nodeName: 'n', refuseApiReferences: true }),
       clock,
       random: () => 0,
-      logger: silentLogger,
+      logger: { ...silentLogger, error: (message) => void seen.errors.push(message) },
       lastGood: createLastGoodManifests(folder),
       onRefused: () => {},
       emit: (pods) => void seen.sets.push(pods.map(({ metadata }) => metadata.name.replace('-n', '')).join(' ')),
@@ -91,6 +91,7 @@ async function follow(
 interface Seen {
   readonly sets: string[]
   readonly asked: string[]
+  readonly errors: string[]
   readonly clock: FakeClock
 }
 
@@ -208,6 +209,68 @@ describe('runEtcdSource()', () => {
           await until(() => sets.length === 1)
           await clock.advance(10_000)
           assert.deepEqual(sets, [name])
+        },
+        { folder },
+      )
+  })
+
+  for (const [what, lost] of [
+    ['that has gone back', at(2n)],
+    ['of another cluster', at(9n, [], 2n)],
+  ] as const)
+    test(`an empty store ${what} ends no pod before it has a key for the node, also over the end of the agent`, async () => {
+      const folder = join(makeTemporaryFolder(), 'good')
+      const { clusterId } = lost
+      const first = {
+        lists: [at(5n, [put('a'), put('b')]), lost, at(20n, [], clusterId)],
+        watches: [] as Script['watches'],
+      }
+      first.watches.push([lost], [at(12n, [], clusterId), new EtcdHistoryError('compacted')], [])
+      await follow(
+        first,
+        async ({ sets, asked, errors }) => {
+          await until(() => asked.includes('watch 21'))
+          assert.deepEqual([...new Set(sets)], ['a b'])
+          assert.equal(errors.length, 1)
+          assert.match(errors[0] ?? '', /has no pods for this node: the last good ones go on/)
+        },
+        { folder },
+      )
+      const watches = [
+        [
+          at(30n, [], clusterId),
+          at(31n, [put('c')], clusterId),
+          at(32n, [{ key: `${PREFIX}/c`, value: undefined }], clusterId),
+        ],
+      ]
+      await follow(
+        { lists: [at(30n, [], clusterId)], watches },
+        async ({ sets, errors }) => {
+          await until(() => sets.length === 3)
+          assert.deepEqual(sets, ['a b', 'c', ''])
+          assert.equal(errors.length, 1)
+        },
+        { folder },
+      )
+    })
+
+  test('pods whose keys went while nobody looked end, also after another store was there for a while', async () => {
+    const lists = [at(5n, [put('a')]), at(9n, [], 2n), at(6n)]
+    const watches = [[at(9n, [], 2n)], [at(9n, [], 1n)], []]
+    await follow({ lists, watches }, async ({ sets, asked }) => {
+      await until(() => asked.includes('watch 7'))
+      assert.deepEqual(sets, ['a', 'a', ''])
+    })
+    const folder = join(makeTemporaryFolder(), 'good')
+    for (const [list, names] of [
+      [at(5n, [put('a')]), 'a'],
+      [at(6n), ''],
+    ] as const)
+      await follow(
+        { lists: [list], watches: [] },
+        async ({ sets }) => {
+          await until(() => sets.length === 1)
+          assert.deepEqual(sets, [names])
         },
         { folder },
       )

@@ -96,8 +96,9 @@ class EtcdSource {
         for await (const news of connection.watch(this.#range, seen.revision + 1n, signal)) {
           this.#checkStore(news)
           onProgress()
-          if (await this.#pods.change(news.changes)) this.#emit()
-          this.#seen = { clusterId: news.clusterId, revision: later(news.knownTo, this.#seen?.revision) }
+          const now = { clusterId: news.clusterId, revision: later(news.knownTo, this.#seen?.revision) }
+          if (await this.#pods.change(news.changes, now)) this.#emit()
+          this.#seen = now
         }
       } catch (error) {
         if (!(error instanceof EtcdHistoryError)) throw error
@@ -109,12 +110,13 @@ class EtcdSource {
 
   async #list(connection: Pick<EtcdConnection, 'list'>, server: string, signal: AbortSignal): Promise<StoreTime> {
     const { changes, clusterId, knownTo } = await connection.list(this.#range, signal)
-    await this.#pods.replace(changes)
-    this.#seen = { clusterId, revision: knownTo }
+    const now = { clusterId, revision: knownTo }
+    await this.#pods.replace(changes, now)
+    this.#seen = now
     const pods = this.#pods.pods.length
     this.#deps.logger.info('following the pods in etcd', { server, prefix: this.#deps.prefix, pods })
     this.#emit()
-    return this.#seen
+    return now
   }
 
   #emit(): void {
