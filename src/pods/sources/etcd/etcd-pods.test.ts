@@ -19,7 +19,9 @@ const pod = (name: string, more: object = {}, image = 'busybox') => ({
 })
 
 function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: Uint8Array) => void = () => {}) {
+  /** The key of each line of the log, and the items that it names. */
   const refused: string[] = []
+  const lines: object[] = []
   const pods = new EtcdPods({
     isOurs: (key) => key.startsWith('/p'),
     decode(bytes, key) {
@@ -28,7 +30,12 @@ function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: 
     },
     logger: {
       ...silentLogger,
-      warn: (_, fields) => void refused.push([fields?.['key'], fields?.['item']].filter(Boolean).join(' ')),
+      warn(message, fields) {
+        lines.push({ message, ...fields })
+        const reasons = (fields?.['reason'] ?? []) as readonly string[]
+        const items = reasons.flatMap((reason) => /^(\S*items\[\d+\]|\S+ \(items\[\d+\]\)):/.exec(reason)?.[1] ?? [])
+        refused.push([fields?.['key'], ...new Set(items)].join(' '))
+      },
     },
     lastGood: createLastGoodManifests(folder),
     onRefused: () => {},
@@ -41,7 +48,7 @@ function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: 
       NOW,
     )
   const put = (key: string, value: unknown) => change([[key, value]])
-  return { pods, change, put, refused, names: () => pods.pods.map(({ metadata }) => metadata.name) }
+  return { pods, change, put, refused, lines, names: () => pods.pods.map(({ metadata }) => metadata.name) }
 }
 
 describe('EtcdPods', () => {
@@ -104,7 +111,9 @@ describe('EtcdPods', () => {
     ]
     await put('/p', { kind: 'BoundPods', apiVersion: 'v1beta1', items })
     assert.deepEqual(names(), ['good-n'])
-    assert.deepEqual(refused, ['/p /1', '/p /a', '/p /b', '/p /c', '/p /d', '/p /e'])
+    assert.deepEqual(refused, [
+      `/p ${['1', undefined, 'a', 'b', 'c', 'd', 'e'].flatMap((id, index) => (id === undefined ? [] : `default/${id} (items[${index}])`)).join(' ')}`,
+    ])
   })
 
   test('a bad pod of a list harms none of the others, and stays as it was', async () => {
@@ -118,7 +127,7 @@ describe('EtcdPods', () => {
       list([pod('a', {}, 'a:2'), { ...pod('b'), spec: { containers: [] } }, { metadata: {} }, pod('c', {}, 'c:2')]),
     )
     assert.deepEqual(images(), ['a-n a:2', 'b-n b:1', 'c-n c:2'])
-    assert.deepEqual(refused, ['/p /b', '/p items[2]'])
+    assert.deepEqual(refused, ['/p default/b (items[1]) items[2]'])
   })
 
   test('numbers of a list that are too large for a number of JavaScript are exact, or reported with their key', async () => {
@@ -137,7 +146,7 @@ describe('EtcdPods', () => {
       ],
     )
     await put('/p', text('99999999999999999999'))
-    assert.deepEqual(refused, ['/p /a'])
+    assert.deepEqual(refused, ['/p default/a (items[0])'])
   })
 
   test('a value that cannot be read for any other reason keeps no other from being read', async () => {
@@ -158,7 +167,30 @@ describe('EtcdPods', () => {
       pods.pods.map(({ metadata, spec }) => `${metadata.name} ${spec.containers[0]?.image ?? ''}`),
       ['a-n a:1', 'b-n busybox'],
     )
-    assert.deepEqual(refused, ['/p /a'])
+    assert.deepEqual(refused, ['/p default/a (items[2])'])
+  })
+
+  test('a value is one line of the log, however much is wrong with it', async () => {
+    const { put, lines } = create()
+    const items = Array.from({ length: 2000 }, (_, index) => ({ ...pod(`p${index}`), spec: { containers: [] } }))
+    await put('/p', { apiVersion: 'v1', kind: 'List', items })
+    const unused = Array.from({ length: 12 }, (_, index) => ({ ...pod(`q${index}`), nonsense: 1 }))
+    await put('/p', { apiVersion: 'v1', kind: 'List', items: unused })
+    assert.deepEqual(
+      lines.map((line) => ({
+        ...line,
+        reason: 'reason' in line && Array.isArray(line.reason) ? line.reason.length : 0,
+      })),
+      [
+        {
+          message: 'cannot use some pods of a value of etcd, their last good versions stay',
+          key: '/p',
+          reason: 10,
+          more: 1990,
+        },
+        { message: 'manifest has a field that is not used', key: '/p', reason: 10, more: 2 },
+      ],
+    )
   })
 
   test('a pod keeps its UID when only labels or annotations change, and the UID that it has', async () => {

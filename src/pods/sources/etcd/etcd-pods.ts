@@ -1,7 +1,6 @@
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { DecodedManifest } from '../../../model/schema/decode-pods.ts'
-import { formatManifestProblem, ManifestError } from '../../../model/schema/manifest-error.ts'
-import { errorText } from '../../../base/telemetry/error-text.ts'
+import { ManifestError } from '../../../model/schema/manifest-error.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EtcdChange, StoreTime } from '../../../protocols/etcd/etcd-connection.ts'
 import type { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
@@ -9,6 +8,7 @@ import { KeptValues } from './kept-values.ts'
 import type { KeptManifest, KeptStore } from './kept-values.ts'
 import { splitEtcdValue } from './split-etcd-value.ts'
 import type { EtcdManifest } from './split-etcd-value.ts'
+import { ValueProblems } from './value-problems.ts'
 
 export interface EtcdPodsDeps {
   readonly isOurs: (key: string) => boolean
@@ -22,8 +22,6 @@ export interface EtcdPodsDeps {
 
 /** The good manifests of a key, by the names that distinguish them, with their pods. */
 type GoodManifests = ReadonlyMap<string, { readonly bytes: Uint8Array; readonly pods: readonly Pod[] }>
-
-const SHOWN_PROBLEMS = 10
 
 /** The pods of a range of keys. What cannot be used stays as it last was, and is reported with its key. */
 export class EtcdPods {
@@ -107,19 +105,21 @@ export class EtcdPods {
     )
   }
 
-  async #read({ key, value = new Uint8Array() }: EtcdChange, known: GoodManifests | undefined): Promise<GoodManifests> {
-    const all = this.#try({ key }, () => splitEtcdValue(value))
-    const manifests = all && this.#dropDuplicates(all, key)
-    const decoded = (manifests ?? []).map((manifest) => [manifest, this.#decode(manifest, key)] as const)
-    const isGood = manifests !== undefined && decoded.every(([, pods]) => pods !== undefined)
-    const before = isGood ? new Map() : (known ?? new Map())
-    if (manifests === undefined) return before
-    const good: GoodManifests = new Map(
-      decoded.flatMap(([{ name, bytes }, pods]) => {
-        const manifest = pods === undefined ? before.get(name) : { bytes, pods }
-        return manifest === undefined ? [] : [[name, manifest] as const]
-      }),
-    )
+  async #read(
+    { key, value = new Uint8Array() }: EtcdChange,
+    before: GoodManifests = new Map(),
+  ): Promise<GoodManifests> {
+    const problems = new ValueProblems()
+    const warnings = new ValueProblems()
+    const manifests = problems.try('', () => splitEtcdValue(value))
+    const good = new Map(manifests === undefined ? before : [])
+    for (const { name, item, bytes } of dropDuplicates(manifests ?? [], problems)) {
+      const decoded = problems.try(item, () => this.#deps.decode(bytes, key))
+      if (decoded !== undefined && decoded.warnings.length > 0) warnings.add(item, new ManifestError(decoded.warnings))
+      const manifest = decoded === undefined ? before.get(name) : { bytes, pods: decoded.pods }
+      if (manifest !== undefined) good.set(name, manifest)
+    }
+    this.#report(key, problems, warnings)
     await this.#kept.write(
       key,
       [...good].map(([name, { bytes }]) => ({ name, bytes })),
@@ -127,26 +127,15 @@ export class EtcdPods {
     return good
   }
 
-  /** Of several pods with one name the first counts. */
-  #dropDuplicates(manifests: readonly EtcdManifest[], key: string): readonly EtcdManifest[] {
-    const names = new Set<string>()
-    return manifests.filter(({ name }) => {
-      const isFirst = !names.has(name)
-      names.add(name)
-      if (isFirst) return true
-      this.#deps.logger.warn('cannot use a pod of a value of etcd', { key, item: name, reason: 'duplicate pod name' })
-      this.#deps.onRefused()
-      return false
-    })
-  }
-
-  #decode({ name, bytes }: EtcdManifest, key: string): readonly Pod[] | undefined {
-    return this.#try({ key, ...(name === '' ? {} : { item: name }) }, () => {
-      const { pods, warnings } = this.#deps.decode(bytes, key)
-      for (const { path, rule } of warnings)
-        this.#deps.logger.warn('manifest has a field that is not used', { key, field: path, reason: rule })
-      return pods
-    })
+  #report(key: string, problems: ValueProblems, warnings: ValueProblems): void {
+    const { logger, onRefused } = this.#deps
+    if (warnings.count > 0) logger.warn('manifest has a field that is not used', { key, ...warnings.toFields() })
+    if (problems.count === 0) return
+    const message = problems.isWhole
+      ? 'cannot use a value of etcd, its last good pods stay'
+      : 'cannot use some pods of a value of etcd, their last good versions stay'
+    logger.warn(message, { key, ...problems.toFields() })
+    onRefused()
   }
 
   /** What an earlier agent had of a key; undefined: it is of no use to this one. */
@@ -160,22 +149,17 @@ export class EtcdPods {
       return undefined
     }
   }
+}
 
-  #try<T>(where: { readonly key: string; readonly item?: string }, read: () => T): T | undefined {
-    try {
-      return read()
-    } catch (error) {
-      const { logger, onRefused } = this.#deps
-      // Whatever goes wrong with one value is no reason to read none of the others.
-      const reason =
-        error instanceof ManifestError
-          ? error.problems.slice(0, SHOWN_PROBLEMS).map(formatManifestProblem)
-          : errorText(error)
-      logger.warn('cannot use a value of etcd, its last good pods stay', { ...where, reason })
-      onRefused()
-      return undefined
-    }
-  }
+/** Of several pods with one name the first counts. */
+function dropDuplicates(manifests: readonly EtcdManifest[], problems: ValueProblems): readonly EtcdManifest[] {
+  const names = new Set<string>()
+  return manifests.filter(({ name, item }) => {
+    const isFirst = !names.has(name)
+    names.add(name)
+    if (!isFirst) problems.add(item, 'duplicate pod name')
+    return isFirst
+  })
 }
 
 function hasLost({ clusterId, revision, hasGoneBack }: KeptStore, now: StoreTime): boolean {

@@ -8,6 +8,8 @@ import { convertBoundPods } from './convert-bound-pods.ts'
 export interface EtcdManifest {
   /** Distinguishes the pods of one value from one version of it to the next. */
   readonly name: string
+  /** What people call it, with its place in the list; empty for a value that is one pod. */
+  readonly item: string
   readonly bytes: Uint8Array
 }
 
@@ -25,9 +27,9 @@ export function splitEtcdValue(bytes: Uint8Array): readonly EtcdManifest[] {
     fail(`stored by an API server ${what}, expected a Pod or a list of pods as JSON or YAML: use --kubeconfig`)
   }
   const { value } = parseManifest(bytes)
-  if (!isRecord(value)) return [{ name: '', bytes }]
+  if (!isRecord(value)) return [{ name: '', item: '', bytes }]
   const { kind } = value
-  if (kind !== 'BoundPods' && kind !== 'PodList' && kind !== 'List') return [{ name: '', bytes }]
+  if (kind !== 'BoundPods' && kind !== 'PodList' && kind !== 'List') return [{ name: '', item: '', bytes }]
   // Encoders write null for an empty list. Anything else is no list, and not the end of its pods.
   const items: unknown = value['items'] ?? []
   if (!Array.isArray(items)) fail('expected a list', 'items')
@@ -39,9 +41,12 @@ export function splitEtcdValue(bytes: Uint8Array): readonly EtcdManifest[] {
 
 function toManifest(pod: Readonly<Record<string, unknown>>, index: number): EtcdManifest {
   const { name, namespace } = isRecord(pod['metadata']) ? pod['metadata'] : {}
+  const place = `items[${index}]`
   const isNamed = typeof name === 'string' && name !== ''
+  const fullName = isNamed ? `${typeof namespace === 'string' && namespace !== '' ? namespace : 'default'}/${name}` : ''
   return {
-    name: isNamed ? `${typeof namespace === 'string' ? namespace : ''}/${name}` : `items[${index}]`,
+    name: isNamed ? fullName : place,
+    item: isNamed ? `${fullName} (${place})` : place,
     bytes: Buffer.from(formatExactJson(pod)),
   }
 }

@@ -1,0 +1,43 @@
+import { errorText } from '../../../base/telemetry/error-text.ts'
+import { formatManifestProblem, ManifestError } from '../../../model/schema/manifest-error.ts'
+
+const SHOWN = 10
+
+/** What is wrong with one value of etcd: a list can have thousands of bad pods, and is one thing to report. */
+export class ValueProblems {
+  readonly #texts: string[] = []
+  #isWhole = true
+
+  get count(): number {
+    return this.#texts.length
+  }
+
+  /** They are about the value, not about single pods of its list. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  /** The item is that of a list; empty: the value as a whole. */
+  add(item: string, error: unknown): void {
+    const texts = error instanceof ManifestError ? error.problems.map(formatManifestProblem) : [errorText(error)]
+    for (const text of texts) this.#texts.push(item === '' ? text : `${item}: ${text}`)
+    if (item !== '') this.#isWhole = false
+  }
+
+  /** The result; undefined, with the problem noted, when there is none. */
+  try<T>(item: string, read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      // Whatever goes wrong with one value is no reason to read none of the others.
+      this.add(item, error)
+      return undefined
+    }
+  }
+
+  /** The first of them, and how many more there are. */
+  toFields(): { readonly reason: readonly string[]; readonly more?: number } {
+    const more = this.#texts.length - SHOWN
+    return { reason: this.#texts.slice(0, SHOWN), ...(more > 0 && { more }) }
+  }
+}
