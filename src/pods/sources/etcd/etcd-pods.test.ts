@@ -170,6 +170,24 @@ describe('EtcdPods', () => {
     assert.deepEqual(refused, ['/p default/a (items[2])'])
   })
 
+  test('says that last good pods stay only where there are some', async () => {
+    const { put, lines } = create()
+    const list = (...items: readonly object[]) => ({ apiVersion: 'v1', kind: 'List', items })
+    const bad = { ...pod('b'), spec: { containers: [] } }
+    for (const value of ['{', list(), '{', list(pod('a'), bad), '{', list(pod('a'), pod('b')), list(pod('a'), bad)])
+      await put('/p', value)
+    assert.deepEqual(
+      lines.map((line) => ('message' in line ? line.message : '')),
+      [
+        'cannot use a value of etcd',
+        'cannot use a value of etcd',
+        'cannot use some pods of a value of etcd',
+        'cannot use a value of etcd, its last good pods stay',
+        'cannot use some pods of a value of etcd, its last good pods stay',
+      ],
+    )
+  })
+
   test('a value is one line of the log, however much is wrong with it', async () => {
     const { put, lines } = create()
     const items = Array.from({ length: 2000 }, (_, index) => ({ ...pod(`p${index}`), spec: { containers: [] } }))
@@ -183,7 +201,7 @@ describe('EtcdPods', () => {
       })),
       [
         {
-          message: 'cannot use some pods of a value of etcd, their last good versions stay',
+          message: 'cannot use some pods of a value of etcd',
           key: '/p',
           reason: 10,
           more: 1990,

@@ -23,6 +23,16 @@ export interface EtcdPodsDeps {
 /** The good manifests of a key, by the names that distinguish them, with their pods. */
 type GoodManifests = ReadonlyMap<string, { readonly bytes: Uint8Array; readonly pods: readonly Pod[] }>
 
+interface ValueReport {
+  readonly problems: ValueProblems
+  /** Fields that are not used. */
+  readonly warnings: ValueProblems
+  /** Pods of an earlier version go on. */
+  readonly hasLastGood: boolean
+}
+
+const LAST_GOOD = ', its last good pods stay'
+
 /** The pods of a range of keys. What cannot be used stays as it last was, and is reported with its key. */
 export class EtcdPods {
   readonly #deps: EtcdPodsDeps
@@ -113,13 +123,15 @@ export class EtcdPods {
     const warnings = new ValueProblems()
     const manifests = problems.try('', () => splitEtcdValue(value))
     const good = new Map(manifests === undefined ? before : [])
+    let hasLastGood = good.values().some(({ pods }) => pods.length > 0)
     for (const { name, item, bytes } of dropDuplicates(manifests ?? [], problems)) {
       const decoded = problems.try(item, () => this.#deps.decode(bytes, key))
       if (decoded !== undefined && decoded.warnings.length > 0) warnings.add(item, new ManifestError(decoded.warnings))
       const manifest = decoded === undefined ? before.get(name) : { bytes, pods: decoded.pods }
       if (manifest !== undefined) good.set(name, manifest)
+      if (decoded === undefined && manifest !== undefined) hasLastGood = true
     }
-    this.#report(key, problems, warnings)
+    this.#report(key, { problems, warnings, hasLastGood })
     await this.#kept.write(
       key,
       [...good].map(([name, { bytes }]) => ({ name, bytes })),
@@ -127,14 +139,12 @@ export class EtcdPods {
     return good
   }
 
-  #report(key: string, problems: ValueProblems, warnings: ValueProblems): void {
+  #report(key: string, { problems, warnings, hasLastGood }: ValueReport): void {
     const { logger, onRefused } = this.#deps
     if (warnings.count > 0) logger.warn('manifest has a field that is not used', { key, ...warnings.toFields() })
     if (problems.count === 0) return
-    const message = problems.isWhole
-      ? 'cannot use a value of etcd, its last good pods stay'
-      : 'cannot use some pods of a value of etcd, their last good versions stay'
-    logger.warn(message, { key, ...problems.toFields() })
+    const message = problems.isWhole ? 'cannot use a value of etcd' : 'cannot use some pods of a value of etcd'
+    logger.warn(`${message}${hasLastGood ? LAST_GOOD : ''}`, { key, ...problems.toFields() })
     onRefused()
   }
 
