@@ -87,7 +87,10 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
         ])
         const connect = createEtcdConnector(settings.flags, clock)
         const lastGood = createLastGoodManifests(`${settings.flags.rootDir}/last-good-etcd`)
-        await runEtcdSource({ ...shared, random, servers, prefix, connect, decode, lastGood, emit: emitAs('etcd') }, s)
+        await runEtcdSource(
+          { ...shared, refused, random, servers, prefix, connect, decode, lastGood, emit: emitAs('etcd') },
+          s,
+        )
       },
     },
     { source: 'api', name: 'api source', run: async (s) => await runApi?.(emitAs('api'), s) },

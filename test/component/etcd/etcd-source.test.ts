@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { createEtcdConnector } from '../../../src/pods/sources/etcd/create-etcd-connector.ts'
+import { RefusedManifests } from '../../../src/pods/sources/refused-manifests.ts'
 import { decodeStaticPods } from '../../../src/pods/sources/decode-static-pod.ts'
 import { PodConfigMux } from '../../../src/pods/sources/pod-config-mux.ts'
 import { createLastGoodManifests } from '../../../src/system/directories/last-good-manifests.ts'
@@ -64,6 +65,7 @@ function follow(servers: readonly string[], flags: Partial<typeof NO_FLAGS> = {}
         warn: (message, fields) => void warnings.push(`${message} ${String(fields?.['error'] ?? fields?.['key'])}`),
       },
       lastGood: createLastGoodManifests(join(makeTemporaryFolder(), 'good')),
+      refused: new RefusedManifests(),
       onRefused: () => {},
       emit: (set) => mux.set('etcd', set),
     },

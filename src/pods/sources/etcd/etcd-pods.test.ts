@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
+import { RefusedManifests } from '../refused-manifests.ts'
 import { decodeStaticPods } from '../decode-static-pod.ts'
 import { EtcdPods } from './etcd-pods.ts'
 
@@ -22,6 +23,7 @@ function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: 
   /** The key of each line of the log, and the items that it names. */
   const refused: string[] = []
   const lines: object[] = []
+  const manifests = new RefusedManifests()
   const pods = new EtcdPods({
     isOurs: (key) => key.startsWith('/p'),
     decode(bytes, key) {
@@ -38,6 +40,7 @@ function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: 
       },
     },
     lastGood: createLastGoodManifests(folder),
+    refused: manifests,
     onRefused: () => {},
   })
   const encode = (value: unknown) =>
@@ -48,7 +51,7 @@ function create(folder = join(makeTemporaryFolder(), 'good'), onDecode: (bytes: 
       NOW,
     )
   const put = (key: string, value: unknown) => change([[key, value]])
-  return { pods, change, put, refused, lines, names: () => pods.pods.map(({ metadata }) => metadata.name) }
+  return { pods, change, put, refused, lines, manifests, names: () => pods.pods.map(({ metadata }) => metadata.name) }
 }
 
 describe('EtcdPods', () => {
@@ -186,6 +189,25 @@ describe('EtcdPods', () => {
         'cannot use some pods of a value of etcd, its last good pods stay',
       ],
     )
+  })
+
+  test('lists what is refused under its key, until it is good or gone', async () => {
+    const { put, pods, manifests } = create()
+    const listed = () => manifests.list().map(({ file, line, hasLastGood }) => [file, line, hasLastGood])
+    await put('/p/1', pod('one'))
+    await put('/p/1', 'kind: Pod\nmetadata: [')
+    await put('/p/2', '{')
+    assert.deepEqual(listed(), [
+      ['etcd /p/1', 2, true],
+      ['etcd /p/2', 1, false],
+    ])
+    await put('/p/1', pod('one'))
+    assert.deepEqual(listed(), [['etcd /p/2', 1, false]])
+    await put('/p/2', undefined)
+    assert.deepEqual(listed(), [])
+    await put('/p/2', '{')
+    await pods.replace([], NOW)
+    assert.deepEqual(listed(), [])
   })
 
   test('a value is one line of the log, however much is wrong with it', async () => {

@@ -4,6 +4,7 @@ import { ManifestError } from '../../../model/schema/manifest-error.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EtcdChange, StoreTime } from '../../../protocols/etcd/etcd-connection.ts'
 import type { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
+import type { RefusedManifests } from '../refused-manifests.ts'
 import { KeptValues } from './kept-values.ts'
 import type { KeptManifest, KeptStore } from './kept-values.ts'
 import { splitEtcdValue } from './split-etcd-value.ts'
@@ -16,6 +17,8 @@ export interface EtcdPodsDeps {
   /** What was good when it was last read, by key: it counts over the end of the agent. */
   readonly lastGood: ReturnType<typeof createLastGoodManifests>
   readonly logger: Logger
+  /** What cannot be used at the moment, for those who ask what is wrong. */
+  readonly refused: Pick<RefusedManifests, 'set' | 'delete'>
   /** A value, or a pod of it, cannot be used. */
   readonly onRefused: () => void
 }
@@ -92,6 +95,7 @@ export class EtcdPods {
         if (good === undefined) map.delete(key)
         else map.set(key, good)
     }
+    for (const key of this.#keys.keys()) if (!keys.has(key)) this.#deps.refused.delete(refusedName(key))
     this.#keys = keys
     this.#isHeld = false
     this.#store = { ...now, hasGoneBack: false }
@@ -140,7 +144,10 @@ export class EtcdPods {
   }
 
   #report(key: string, { problems, warnings, hasLastGood }: ValueReport): void {
-    const { logger, onRefused } = this.#deps
+    const { logger, refused, onRefused } = this.#deps
+    const file = refusedName(key)
+    refused.delete(file)
+    if (problems.count > 0) refused.set({ file, line: problems.line, reason: problems.toText(), hasLastGood })
     if (warnings.count > 0) logger.warn('manifest has a field that is not used', { key, ...warnings.toFields() })
     if (problems.count === 0) return
     const message = problems.isWhole ? 'cannot use a value of etcd' : 'cannot use some pods of a value of etcd'
@@ -170,6 +177,11 @@ function dropDuplicates(manifests: readonly EtcdManifest[], problems: ValueProbl
     if (!isFirst) problems.add(item, 'duplicate pod name')
     return isFirst
   })
+}
+
+/** How a key is called among the files that are refused. */
+function refusedName(key: string): string {
+  return `etcd ${key}`
 }
 
 function hasLost({ clusterId, revision, hasGoneBack }: KeptStore, now: StoreTime): boolean {

@@ -8,6 +8,7 @@ import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { EtcdHistoryError } from '../../../protocols/etcd/etcd-connection.ts'
 import type { EtcdChange, EtcdChanges } from '../../../protocols/etcd/etcd-connection.ts'
 import { createLastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
+import { RefusedManifests } from '../refused-manifests.ts'
 import { decodeStaticPods } from '../decode-static-pod.ts'
 import { runEtcdSource } from './run-etcd-source.ts'
 
@@ -75,6 +76,7 @@ async function follow(
       random: () => 0,
       logger: { ...silentLogger, error: (message) => void seen.errors.push(message) },
       lastGood: createLastGoodManifests(folder),
+      refused: new RefusedManifests(),
       onRefused: () => {},
       emit: (pods) => void seen.sets.push(pods.map(({ metadata }) => metadata.name.replace('-n', '')).join(' ')),
     },

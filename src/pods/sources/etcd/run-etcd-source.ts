@@ -17,6 +17,7 @@ export interface EtcdSourceDeps {
   readonly connect: (server: string) => Promise<Pick<EtcdConnection, 'list' | 'watch'> & Disposable>
   readonly decode: (bytes: Uint8Array, key: string) => DecodedManifest
   readonly lastGood: EtcdPodsDeps['lastGood']
+  readonly refused: EtcdPodsDeps['refused']
   readonly clock: Clock
   readonly random: () => number
   readonly logger: Logger
@@ -64,10 +65,10 @@ class EtcdSource {
   #hasEmitted = false
 
   constructor(deps: EtcdSourceDeps) {
-    const { prefix, decode, lastGood, logger, onRefused } = deps
+    const { prefix } = deps
     this.#deps = deps
     const isOurs = (key: string) => key === prefix || key.startsWith(`${prefix}/`)
-    this.#pods = new EtcdPods({ isOurs, decode, lastGood, logger, onRefused })
+    this.#pods = new EtcdPods({ ...deps, isOurs })
     // The key itself and what is below it: "0" comes right after "/". What else lies between is left out.
     this.#range = { from: prefix, to: `${prefix}0` }
   }

@@ -7,6 +7,7 @@ const SHOWN = 10
 export class ValueProblems {
   readonly #texts: string[] = []
   #isWhole = true
+  #line: number | undefined
 
   get count(): number {
     return this.#texts.length
@@ -17,9 +18,15 @@ export class ValueProblems {
     return this.#isWhole
   }
 
+  /** Where the first of them is, if that is known. */
+  get line(): number | undefined {
+    return this.#line
+  }
+
   /** The item is that of a list; empty: the value as a whole. */
   add(item: string, error: unknown): void {
     const texts = error instanceof ManifestError ? error.problems.map(formatManifestProblem) : [errorText(error)]
+    if (this.#texts.length === 0 && error instanceof ManifestError) this.#line = error.problems[0]?.line
     for (const text of texts) this.#texts.push(item === '' ? text : `${item}: ${text}`)
     if (item !== '') this.#isWhole = false
   }
@@ -39,5 +46,11 @@ export class ValueProblems {
   toFields(): { readonly reason: readonly string[]; readonly more?: number } {
     const more = this.#texts.length - SHOWN
     return { reason: this.#texts.slice(0, SHOWN), ...(more > 0 && { more }) }
+  }
+
+  /** The same as one text. */
+  toText(): string {
+    const { reason, more = 0 } = this.toFields()
+    return `${reason.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
   }
 }
