@@ -210,6 +210,17 @@ describe('EtcdPods', () => {
     assert.deepEqual(listed(), [])
   })
 
+  test('a bad pod of a list is reported by namespace, name and index, without a position that is not one of the value', async () => {
+    const { put, lines, manifests } = create()
+    const item = (name: string, image: string) =>
+      `- apiVersion: v1\n  kind: Pod\n  metadata: {name: ${name}, namespace: shop}\n  spec:\n    containers:\n    - name: main\n${image}`
+    const image = '      image: a\n'
+    await put('/p', `apiVersion: v1\nkind: List\nitems:\n${item('l1', image)}${item('l2', image)}${item('l3', '')}`)
+    const reason = 'shop/l3 (items[2]): spec.containers[0].image: Required value'
+    assert.deepEqual(lines, [{ message: 'cannot use some pods of a value of etcd', key: '/p', reason: [reason] }])
+    assert.deepEqual(manifests.list(), [{ file: 'etcd /p', line: undefined, reason, hasLastGood: false }])
+  })
+
   test('a value is one line of the log, however much is wrong with it', async () => {
     const { put, lines } = create()
     const items = Array.from({ length: 2000 }, (_, index) => ({ ...pod(`p${index}`), spec: { containers: [] } }))

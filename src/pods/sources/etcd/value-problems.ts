@@ -1,5 +1,6 @@
 import { errorText } from '../../../base/telemetry/error-text.ts'
 import { formatManifestProblem, ManifestError } from '../../../model/schema/manifest-error.ts'
+import type { ManifestProblem } from '../../../model/schema/manifest-error.ts'
 
 const SHOWN = 10
 
@@ -25,9 +26,12 @@ export class ValueProblems {
 
   /** The item is that of a list; empty: the value as a whole. */
   add(item: string, error: unknown): void {
-    const texts = error instanceof ManifestError ? error.problems.map(formatManifestProblem) : [errorText(error)]
-    if (this.#texts.length === 0 && error instanceof ManifestError) this.#line = error.problems[0]?.line
-    for (const text of texts) this.#texts.push(item === '' ? text : `${item}: ${text}`)
+    const problems = error instanceof ManifestError ? error.problems : []
+    if (this.#texts.length === 0 && item === '') this.#line = problems[0]?.line
+    // An item of a list is read by itself: where something stands in it is not where it stands in the value.
+    const texts = problems.map((problem) => (item === '' ? formatManifestProblem(problem) : formatUnlocated(problem)))
+    for (const text of problems.length > 0 ? texts : [errorText(error)])
+      this.#texts.push(item === '' ? text : `${item}: ${text}`)
     if (item !== '') this.#isWhole = false
   }
 
@@ -53,4 +57,8 @@ export class ValueProblems {
     const { reason, more = 0 } = this.toFields()
     return `${reason.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
   }
+}
+
+function formatUnlocated({ path, rule }: ManifestProblem): string {
+  return path === '' ? rule : `${path}: ${rule}`
 }
