@@ -101,6 +101,7 @@ function decodeValue(bytes: Uint8Array): KeptValue {
     readonly key: string
     readonly manifests?: readonly (readonly [string, string])[]
   }
+  if (typeof key !== 'string') throw new Error('Cannot use a copy of a value of etcd: it does not say of which key')
   return { key, manifests: manifests.map(([name, text]) => ({ name, bytes: Buffer.from(text) })) }
 }
 
