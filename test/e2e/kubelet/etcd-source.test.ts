@@ -46,6 +46,12 @@ test('pods come from etcd: one for each key or a list; they outlive bad values, 
   await node.agent.kill('SIGKILL')
   await node.startAgent()
   assert.deepEqual(await idsOf('one', 'two', 'three'), before)
+  // The agent has only its copies, and looks after these pods too.
+  await node.runtime.stopContainer({ containerId: before[1] ?? '', timeout: 0n }, AbortSignal.timeout(10_000))
+  await node.waitFor('the container to run again', async () => {
+    const [id] = await idsOf('two')
+    return id !== undefined && id !== before[1]
+  })
   await startStore()
   await node.logged('following the pods in etcd')
   await ctl('del', PREFIX)
