@@ -10,6 +10,9 @@ import { exitCodes, NodeError } from './node/node-error.ts'
 import type { ExitCode } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import type { NodeLayout } from './node/node-layout.ts'
+import { findNoted } from './node/known-process.ts'
+import { readNodeRecord } from './node/node-record.ts'
+import type { NodeRecord } from './node/node-record.ts'
 import { OWN_NAME } from './node/own-name.ts'
 import { describePage } from './node/page/describe-page.ts'
 import { stateOption } from './node/state-option.ts'
@@ -41,16 +44,19 @@ export async function runDetached(deps: DetachDeps, options: DetachOptions, sign
   checkRoot(deps.userId)
   const wasThere = (await inspectPath(options.state)).kind !== 'missing'
   const layout = await openLog(options.state)
+  const running = options.waitMs === undefined ? undefined : await findRunning(layout, options)
   try {
-    await startUp(deps, layout, options.args, signal)
+    if (running === undefined) await startUp(deps, layout, options.args, signal)
+    else deps.say('The node is up already.')
   } catch (error) {
     if (signal.aborted) throw notWaiting('goes on starting', layout)
     if (!wasThere) await removeUnused(layout)
     throw error
   }
   if (options.waitMs === undefined) return
+  const isApplying = running === undefined ? options.isApplying : running.apply !== undefined
   const began = deps.clock.monotonic()
-  const unready = await waitUntilReady(deps, { layout, ...options }, options.waitMs, signal).catch((error: unknown) => {
+  const unready = await waitUntilReady(deps, { layout, isApplying }, options.waitMs, signal).catch((error: unknown) => {
     throw signal.aborted ? notWaiting('stays up', layout) : error
   })
   if (unready.length === 0) return deps.say('Everything is ready.')
@@ -59,6 +65,13 @@ export async function runDetached(deps: DetachDeps, options: DetachOptions, sign
     `Not everything is ready after ${seconds} s; the node stays up:\n${unready.join('\n')}`,
     exitCodes.failed,
   )
+}
+
+/** The node that runs, for somebody who only waits for it: with options of its own "up" says that it runs already. */
+async function findRunning(layout: NodeLayout, { args }: DetachOptions): Promise<NodeRecord | undefined> {
+  const isPlain = args.every((arg) => arg.startsWith('--state='))
+  const isUp = isPlain && (await findNoted(layout.upIdentity)) !== undefined
+  return isUp ? await readNodeRecord(layout.record) : undefined
 }
 
 /** For somebody who does not want to wait: what was started does not end with the waiting. */

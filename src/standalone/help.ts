@@ -51,7 +51,8 @@ ${UP_OPTIONS}
   --detach                return when the node is up, and leave it running; "down" stops it
   --wait[=TIME]           as --detach, and return only when all files are applied and all pods are ready;
                           after TIME (5m), as in 90s or 10m, or when only refused files are left, say
-                          what is not ready and fail. The node stays up in both cases
+                          what is not ready and fail. The node stays up in both cases. Without other
+                          options it waits for a node that is up already
 
 Settings of the agent: put KubeletConfiguration files, named *.conf, into <state>/kubelet.conf.d. They
   are merged in the order of their names when the agent starts; "up" rejects them when they are wrong.`,
