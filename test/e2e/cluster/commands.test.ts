@@ -55,6 +55,7 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
     await node.waitFor('two crashes', async () => {
       return /restarted [2-9] times, last exited with 7, \d+ s ago/.test((await node.deckhand('why', 'crashes')).stdout)
     })
+    assert.match((await node.deckhand('why', 'pod/crashes')).stdout, /^default\/crashes: /)
     const { stdout } = await node.deckhand('why', 'crashes')
     assert.doesNotMatch(stdout, /Runs and is ready/)
     assert.match(stdout, /last log lines of container "main":\n {4}so long\n/)
