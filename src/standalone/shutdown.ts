@@ -1,4 +1,5 @@
 import { realFolder } from '../system/files/state/state-folder.ts'
+import { KUBELET_ROOT } from './node/agent/agent-client.ts'
 import { askShutdownSocket, shutdownSocketOf } from './node/agent/shutdown-client.ts'
 import { checkRoot } from './node/check-machine.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
@@ -12,9 +13,6 @@ export interface ShutdownOptions {
   readonly rootDirectory: string | undefined
   readonly cancel: boolean
 }
-
-// The default root directory of a kubelet.
-const KUBELET_ROOT = '/var/lib/kubelet'
 
 const ENDS: Readonly<Record<string, string>> = {
   'begin done': 'All pods have had their time to end; the machine may be shut down.',

@@ -1,6 +1,6 @@
 import { errorMessage } from '../base/telemetry/error-text.ts'
 import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
-import { explainPods, listAgentPods, selectPods } from './node/agent/agent-client.ts'
+import { explainPods, KUBELET_ROOT, listAgentPods, selectPods } from './node/agent/agent-client.ts'
 import type { ExplainedPod, Explanations } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
 import { concernsName, formatFileProblem, parseFileProblems } from './node/file-problems.ts'
@@ -25,8 +25,7 @@ export interface WhyOptions {
   readonly pod: string
 }
 
-// The default root directory of a kubelet, and its logs of pods.
-const KUBELET_ROOT = '/var/lib/kubelet'
+// Where a kubelet has the logs of pods, unless it is set otherwise.
 const KUBELET_LOGS = '/var/log/pods'
 const KIND = /^(?:pod|deployment|replicaset|statefulset|daemonset|job)s?(?:\.[a-z]+)?\//v
 
@@ -51,7 +50,8 @@ export async function runWhy(deps: StatusDeps, options: WhyOptions, signal: Abor
   // As kubectl writes it, "deployment/web", unless that is a namespace.
   for (const name of new Set([options.pod, options.pod.replace(KIND, '')]))
     if (await sayFindings(deps, { agent, name, ...(await find(name)) }, signal)) return
-  throw new NodeError(`There is no pod "${options.pod}" here; "deckhand status" lists them.`, exitCodes.failed)
+  const others = isStandalone ? '"deckhand status" lists them' : `its agent is asked at ${agent.agentSocket}`
+  throw new NodeError(`There is no pod "${options.pod}" here; ${others}.`, exitCodes.failed)
 }
 
 /** Of a kubelet that runs by itself. */

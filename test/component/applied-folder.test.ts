@@ -262,6 +262,16 @@ describe('runAppliedFolder()', () => {
     assert.deepEqual(node.said, ['Pod default/p created', 'Pod default/p replaced'])
   })
 
+  test('deletes nothing because its folder is gone, and says so', async (t) => {
+    const node = await setUp(t)
+    node.write('a.yaml', map('a', '1'))
+    await until(async () => (await node.value('a')) === '1')
+    rmSync(node.folder, { recursive: true })
+    const gone = `Cannot apply "${node.folder}": there is no such folder any more; its objects stay`
+    await until(() => node.said.includes(gone))
+    assert.equal(await node.value('a'), '1')
+  })
+
   test('deletes nothing because a folder is empty, and says so', async (t) => {
     const node = await setUp(t)
     node.write('a.yaml', map('a', '1'))

@@ -51,7 +51,7 @@ export class CniNode implements AsyncDisposable {
     return new CniNode(new TestNode(lab, agent, { flags }), folder)
   }
 
-  /** Starts an agent in place of one that ended, by which Docker gives new pods their network and which was not told where records are. */
+  /** Starts an agent in place of one that ended, by which Docker gives new pods their network and which has no flag that says where records are. */
   async startWithoutCni(): Promise<void> {
     const flags = [`--cni-bin-dir=${PLUGINS}`]
     this.node.agent = await this.node.lab.startAgent({ flags })

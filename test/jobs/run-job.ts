@@ -51,6 +51,7 @@ export function runJob(name: string, { options, prepare, begin, holds }: Job): v
     })
     step('through down and up', async () => {
       await node.deckhand('down')
+      assert.match((await node.tryDeckhand('status')).stdout, /^policies {3}enforced while the node is up$/mv)
       await up()
       await holds(node)
     })

@@ -73,7 +73,7 @@ async function reconcile(eviction: Eviction, key: ObjectKey, signal: AbortSignal
   const now = clock.monotonic()
   const step = computeEvictionStep({
     tolerations: pod.spec.tolerations,
-    taints: taintsOf(nodes.known.get('', pod.spec.nodeName ?? '')),
+    taints: nodes.known.get('', pod.spec.nodeName ?? '')?.spec?.taints,
     isLeaving: pod.metadata.deletionTimestamp !== undefined,
     dueAt: waiting.get(key)?.dueAt,
     now,

@@ -29,7 +29,7 @@ export interface ManifestFilesDeps {
   /** Called for each manifest that gave no pod. */
   readonly onRefused?: () => void
   /** Where the manifests are listed that are refused at the moment. */
-  readonly refused?: Pick<RefusedManifests, 'set' | 'setDoubles' | 'delete'>
+  readonly refused?: Pick<RefusedManifests, 'set' | 'setDuplicates' | 'delete'>
 }
 
 // A program that writes a file in place, without a rename, has mostly finished by then.
@@ -56,7 +56,7 @@ export class ManifestFiles {
   readonly #deps: ManifestFilesDeps
   readonly #logger: Logger
   readonly #entries = new Map<string, Entry>()
-  #loggedDoubles: ReadonlySet<string> = new Set()
+  #loggedDuplicates: ReadonlySet<string> = new Set()
   /** Good manifests that are not on disk yet. */
   readonly #toKeep = new Map<string, Uint8Array>()
 
@@ -83,17 +83,17 @@ export class ManifestFiles {
   /** Every pod, in the order of the file names. */
   pods(): readonly Pod[] {
     const files = new Map<string, string>()
-    const doubles: RefusedManifest[] = []
+    const duplicates: RefusedManifest[] = []
     const pods: Pod[] = []
     for (const [name, entry] of [...this.#entries].sort(([left], [right]) => (left < right ? -1 : 1))) {
       for (const pod of entry.pods) {
         const fullName = podFullName(pod)
         const other = files.getOrInsert(fullName, name)
-        if (other !== name) doubles.push(this.#toDouble(name, other, pod))
+        if (other !== name) duplicates.push(this.#toDuplicate(name, other, pod))
         pods.push(pod)
       }
     }
-    this.#reportDoubles(doubles)
+    this.#reportDuplicates(duplicates)
     return pods
   }
 
@@ -224,18 +224,18 @@ export class ManifestFiles {
     )
   }
 
-  #toDouble(name: string, other: string, pod: Pod): RefusedManifest {
+  #toDuplicate(name: string, other: string, pod: Pod): RefusedManifest {
     const names = [podLogName(pod)]
     const reason = `${join(this.#directory, other)} has a pod of the same name, ${names.join()}: only one of them runs`
     return { file: join(this.#directory, name), reason, hasLastGood: false, names }
   }
 
-  #reportDoubles(doubles: readonly RefusedManifest[]): void {
-    this.#deps.refused?.setDoubles(doubles)
-    for (const { file, reason } of doubles)
-      if (!this.#loggedDoubles.has(`${file}: ${reason}`))
+  #reportDuplicates(duplicates: readonly RefusedManifest[]): void {
+    this.#deps.refused?.setDuplicates(duplicates)
+    for (const { file, reason } of duplicates)
+      if (!this.#loggedDuplicates.has(`${file}: ${reason}`))
         this.#logger.error('two manifests have a pod of the same name', { file, reason })
-    this.#loggedDoubles = new Set(doubles.map(({ file, reason }) => `${file}: ${reason}`))
+    this.#loggedDuplicates = new Set(duplicates.map(({ file, reason }) => `${file}: ${reason}`))
   }
 }
 

@@ -23,7 +23,7 @@ export interface UnusedField {
 export class RefusedManifests {
   readonly #files = new Map<string, RefusedManifest>()
   readonly #unused = new Map<string, readonly UnusedField[]>()
-  #doubles: readonly RefusedManifest[] = []
+  #duplicates: readonly RefusedManifest[] = []
 
   set(refused: RefusedManifest): void {
     this.#files.set(refused.file, refused)
@@ -37,8 +37,8 @@ export class RefusedManifests {
   }
 
   /** The manifests with a pod whose name a pod of another manifest has too. */
-  setDoubles(doubles: readonly RefusedManifest[]): void {
-    this.#doubles = doubles
+  setDuplicates(duplicates: readonly RefusedManifest[]): void {
+    this.#duplicates = duplicates
   }
 
   /** What good manifests have that is not used, in the order of their paths. */
@@ -48,6 +48,6 @@ export class RefusedManifests {
 
   /** In the order of their paths. */
   list(): readonly RefusedManifest[] {
-    return [...this.#files.values(), ...this.#doubles].sort((a, b) => (a.file < b.file ? -1 : 1))
+    return [...this.#files.values(), ...this.#duplicates].sort((a, b) => (a.file < b.file ? -1 : 1))
   }
 }

@@ -13,9 +13,9 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const GONE_POLL_MS = 200
 const UNSUPPORTED_MEDIA_TYPE = 415
 // As kubectl: a field that the API does not know is a mistake, not something to leave out.
-// As kubectl does: a Job by itself would leave its pods.
-const WITH_DEPENDENTS = { propagationPolicy: 'Background' }
 const STRICT = { fieldValidation: 'Strict' }
+// As kubectl too: a Job by itself would leave its pods.
+const WITH_DEPENDENTS = { propagationPolicy: 'Background' }
 
 export interface ApplyDeps {
   readonly client: KubeClient

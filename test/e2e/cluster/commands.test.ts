@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import { notInCluster, StandaloneNode } from '../support/standalone-node.ts'
+import { deckhand, notInCluster, StandaloneNode } from '../support/standalone-node.ts'
 import { isReady } from '../support/test-node.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 
@@ -143,6 +143,13 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
     assert.equal(failed.exitCode, 1, failed.stdout)
     assert.match(failed.stderr, /^deckhand: Not everything is ready after \d+ s; the node stays up:\n/)
     assert.match(failed.stderr, /^default\/done: .*exited with 4$/m)
+    const waiting = [deckhand, 'up', '--wait=60s', '--state', node.state]
+    const interrupted = await node.lab.runInside(['timeout', '--preserve-status', '--signal=INT', '3', ...waiting])
+    assert.equal(interrupted.exitCode, 1, interrupted.stdout)
+    assert.match(
+      interrupted.stderr,
+      /^deckhand: Not waiting any more\. The node stays up: "\S*deckhand down .*" stops it\n$/,
+    )
     await node.kubectl('delete', 'pod', 'done')
     assert.equal((await node.deckhand('down')).exitCode, 0)
     // A claim that is bound for its first pod is as it has to be while there is none.
@@ -167,6 +174,9 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
     assert.equal((await node.deckhand('status')).exitCode, 0)
     assert.match((await node.deckhand('logs', 'up', '-n', '3')).stdout, /stop all/)
     assert.equal((await up('1s')).exitCode, 3)
+    assert.match((await node.deckhand('status')).stdout, /^applied {4}\S+\/applied$/m)
+    assert.equal((await node.deckhand('down')).exitCode, 0)
+    assert.match((await up('60s')).stdout, /^What came from \S+\/applied stays as it is: .* give --apply once more$/m)
     assert.equal((await node.deckhand('down')).exitCode, 0)
   })
 })

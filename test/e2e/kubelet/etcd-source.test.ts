@@ -35,8 +35,8 @@ test('pods come from etcd: one for each key or a list; they outlive bad values, 
   })
   const why = await lab.network.get('http://127.0.0.1:10255/why?pod=one-lab')
   assert.ok(why.body.includes(`etcd key ${PREFIX}/one`), why.body)
-  const told = await lab.runInside([deckhand, 'why', '--root-dir', `${lab.folder}/kubelet`, 'one-lab'])
-  assert.match(told.stdout, /^default\/one-lab: Runs and is ready\n {2}from etcd key /v)
+  const explained = await lab.runInside([deckhand, 'why', '--root-dir', `${lab.folder}/kubelet`, 'one-lab'])
+  assert.match(explained.stdout, /^default\/one-lab: Runs and is ready\n {2}from etcd key /v)
 
   const before = await idsOf('one', 'two', 'three')
   await put('/one', 'kind: Pod\nmetadata: [')

@@ -16,7 +16,7 @@ import type { NodeProcess } from './node-process.ts'
 import { createLabRuntime, isReady, parseLogLine } from './test-node.ts'
 import { waitFor } from './wait-for.ts'
 
-const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
+export const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
 const kubelet = fileURLToPath(new URL('../../../bin/kubelet', import.meta.url))
 const LOG_LINES_SHOWN = 30
 // Only what never comes should run into it.

@@ -12,7 +12,7 @@ const RKT = 'rkt is not supported: use a CRI runtime with containerRuntimeEndpoi
 const INIT_SYSTEM = "leave it out: the machine's init system keeps the container runtime running"
 const ETCD = 'use --etcd-servers, and --etcd-cafile, --etcd-certfile and --etcd-keyfile for TLS'
 const NO_CHECKPOINTS = 'leave it out: there is no folder of checkpoints'
-const NO_CADVISOR = 'leave it out: it told cAdvisor where Docker is, and stats come from the runtime and its cgroups'
+const NO_CADVISOR = 'leave it out: it was for cAdvisor, and stats come from the runtime and its cgroups'
 
 /**
  * The flags that an earlier kubelet had, from 0.5 on, and that this one has not, with the release in which each went. Those of

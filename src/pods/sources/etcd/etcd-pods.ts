@@ -102,7 +102,7 @@ export class EtcdPods {
     await this.#kept.finish([...keys.keys()], this.#store)
   }
 
-  /** An empty store in the place of the one that had the pods is an accident more often than a wish to end them all. */
+  /** An empty store in the place of the one that had the pods is more often an accident than meant to end them all. */
   async #hold(before: KeptStore, now: StoreTime): Promise<void> {
     this.#store = { ...before, hasGoneBack: before.hasGoneBack || before.clusterId === now.clusterId }
     await this.#kept.finish([...this.#keys.keys()], this.#store)

@@ -34,6 +34,11 @@ describe('ProbeAnswers', () => {
     assert.deepEqual(steps, ['well', '1', 'well', 'well'])
   })
 
+  test('says that a probe fails which has no output', () => {
+    const { answers } = setUp(answer(bad('\n')))
+    assert.deepEqual(answers.failures(observed), ['readiness probe of container "main" fails, and says nothing'])
+  })
+
   test('says what fails, with the last output', () => {
     const { answers } = setUp(answer(bad('1')), answer(bad('HTTP probe failed with statuscode: 503\n')))
     assert.deepEqual(answers.failures(observed), [

@@ -8,6 +8,9 @@ import type { FileProblem } from '../file-problems.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
 
+/** The default root directory of a kubelet. */
+export const KUBELET_ROOT = '/var/lib/kubelet'
+
 /** A pod as "status" shows it. */
 export interface PodSummary {
   readonly uid: string
