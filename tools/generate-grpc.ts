@@ -36,7 +36,7 @@ const FOLDERS = [
   'src/protocols/etcd',
   'src/protocols/grpc',
   'src/protocols/tracing',
-  'src/node/claims',
+  'src/node/resource-claims',
   'src/node/devices',
   'src/node/plugins',
   'src/serving/sockets',

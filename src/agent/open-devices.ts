@@ -1,5 +1,5 @@
 import type { Loop } from '../base/async/loop.ts'
-import { createDra, createDraFiles } from '../node/claims/create-dra.ts'
+import { createDra, createDraFiles } from '../node/resource-claims/create-dra.ts'
 import type { Pod } from '../model/pod/pod.ts'
 import { toCpuQuotaSettings } from '../pods/sync/to-node-settings.ts'
 import { createDevices } from '../node/devices/create-devices.ts'

@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { Server, ServerCredentials, status } from '@grpc/grpc-js'
 import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { toGrpcMethod } from '../../src/protocols/grpc/grpc-method.ts'
-import { DRAResourceHealthDefinition } from '../../src/node/claims/generated/dra-health-v1alpha1.ts'
-import type { NodeWatchResourcesResponse } from '../../src/node/claims/generated/dra-health-v1alpha1.ts'
-import { DRAPluginDefinition } from '../../src/node/claims/generated/dra-v1.ts'
+import { DRAResourceHealthDefinition } from '../../src/node/resource-claims/generated/dra-health-v1alpha1.ts'
+import type { NodeWatchResourcesResponse } from '../../src/node/resource-claims/generated/dra-health-v1alpha1.ts'
+import { DRAPluginDefinition } from '../../src/node/resource-claims/generated/dra-v1.ts'
 import type {
   Claim,
   Device,
@@ -12,7 +12,7 @@ import type {
   NodePrepareResourcesResponse,
   NodeUnprepareResourcesRequest,
   NodeUnprepareResourcesResponse,
-} from '../../src/node/claims/generated/dra-v1.ts'
+} from '../../src/node/resource-claims/generated/dra-v1.ts'
 
 export interface FakeDraDriverOptions {
   /** v1 by default. */

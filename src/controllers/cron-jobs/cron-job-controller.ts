@@ -3,7 +3,7 @@ import type { CronJob, CronJobStatus, Job } from '../../model/generated/api-grou
 import type { ObjectReference } from '../../model/generated/core-v1.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 import { parseCronSchedule } from '../../model/text/cron-schedule.ts'
-import { toControllerReference } from '../claims/claim-children.ts'
+import { toControllerReference } from '../ownership/claim-children.ts'
 import { isAlreadyThere, isNamespaceEnding } from '../engine/api-objects.ts'
 import { createController, createQueue, queueChanges } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'

@@ -1,6 +1,6 @@
 import type { Deployment, ReplicaSet } from '../../model/generated/api-groups.ts'
 import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
-import { claimChildren } from '../claims/claim-children.ts'
+import { claimChildren } from '../ownership/claim-children.ts'
 import { createController, createQueue, queueChanges, queueOwners } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { sameValue } from '../../base/document/same-value.ts'
 import type { Deployment, DeploymentStatus, ReplicaSet } from '../../model/generated/api-groups.ts'
-import { toControllerReference } from '../claims/claim-children.ts'
+import { toControllerReference } from '../ownership/claim-children.ts'
 import { isAlreadyThere, isNamespaceEnding } from '../engine/api-objects.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import { controllerOf } from '../engine/live-object.ts'

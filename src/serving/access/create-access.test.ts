@@ -31,13 +31,13 @@ test('createAccess() asks the API server who it is and what it may', async () =>
       return Promise.resolve({ status } as T)
     },
   }
-  const { admit } = await createAccess({ ...deps, settings: await loadFields({}), client }, signal)
-  const none = await admit(createRequest(), '/pods', signal)
+  const { checkAccess } = await createAccess({ ...deps, settings: await loadFields({}), client }, signal)
+  const none = await checkAccess(createRequest(), '/pods', signal)
   assert.deepEqual([none.refusal?.status, asked], [401, []])
   const headers = { 'x-remote-user': 'root', 'x-remote-group': 'system:masters', 'impersonate-user': 'root' }
-  const posing = await admit(createRequest(headers), '/pods', signal)
+  const posing = await checkAccess(createRequest(headers), '/pods', signal)
   assert.deepEqual([posing.refusal?.status, asked], [401, []], 'no header names a user, a kubelet has no front proxy')
-  const bot = await admit(createRequest({ authorization: 'Bearer t' }), '/pods', signal)
+  const bot = await checkAccess(createRequest({ authorization: 'Bearer t' }), '/pods', signal)
   assert.deepEqual([bot.refusal?.status, bot.caller?.name, asked.length], [403, 'bot', 3])
 })
 
@@ -46,8 +46,8 @@ test('createAccess() does not start where no API server can be asked', async () 
   await assert.rejects(create(await loadFields({})), /Cannot use webhook authentication/)
   const noTokens = { authentication: { webhook: { enabled: false } } }
   await assert.rejects(create(await loadFields(noTokens)), /Cannot use webhook authorization/)
-  const { admit } = await create(await loadSettings([]))
-  assert.equal((await admit(createRequest({ authorization: 'Bearer t' }), '/pods', signal)).refusal?.status, 401)
+  const { checkAccess } = await create(await loadSettings([]))
+  assert.equal((await checkAccess(createRequest({ authorization: 'Bearer t' }), '/pods', signal)).refusal?.status, 401)
   await assert.rejects(
     create(await loadFields({ authentication: { x509: { clientCAFile: '/absent/ca' } } })),
     /Cannot use clientCAFile "\/absent\/ca"/,

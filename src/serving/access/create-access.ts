@@ -6,12 +6,12 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { AccessReviews } from './access-reviews.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import type { AccessMetrics } from '../../metrics/access-metrics.ts'
-import { createAdmit } from './create-admit.ts'
+import { createAccessCheck } from './create-access-check.ts'
 import { createClientAuthenticator } from './create-client-authenticator.ts'
 import { createAuthorizer } from './create-authorizer.ts'
 import type { AuthorizationMode } from './create-authorizer.ts'
 import { TokenReviews } from './token-reviews.ts'
-import type { Admit } from '../http/admission.ts'
+import type { AccessCheck } from '../http/access-check.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface CreateAccessDeps {
@@ -26,7 +26,7 @@ export interface CreateAccessDeps {
 
 /** Who may use the kubelet's API, as configured. */
 export interface Access {
-  readonly admit: Admit
+  readonly checkAccess: AccessCheck
   readonly authorities: ClientAuthorities | undefined
   /** Follows the file of the authorities; undefined where they stay as they were at the start. */
   readonly follow: ((signal: AbortSignal) => Promise<void>) | undefined
@@ -66,7 +66,7 @@ export async function createAccess(deps: CreateAccessDeps, lifetime: AbortSignal
   const authorize = createAuthorizer(toMode(deps, lifetime), log)
   const isFollowed = settings.gates.enabled('ReloadKubeletClientCAFile')
   const follow = isFollowed && authorities ? (signal: AbortSignal) => authorities.run(signal) : undefined
-  return { admit: createAdmit({ authenticate, authorize }), authorities, follow }
+  return { checkAccess: createAccessCheck({ authenticate, authorize }), authorities, follow }
 }
 
 function toMode(

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { ANONYMOUS_CALLER } from '../http/admission.ts'
+import { ANONYMOUS_CALLER } from '../http/access-check.ts'
 import type { Caller } from '../http/route.ts'
 import { authenticatePeerCertificate, readPeerCertificate } from './authenticate-peer-certificate.ts'
 import type { ClientAuthorities } from './client-authorities.ts'

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import type { HttpMetrics } from '../../metrics/serving-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { Admission, Admit } from './admission.ts'
+import type { Access, AccessCheck } from './access-check.ts'
 import { findProgram, isAudited } from './audit.ts'
 import type { Audit } from './audit.ts'
 import { parseTarget } from './parse-target.ts'
@@ -24,7 +24,7 @@ import { watchStatus } from './watch-status.ts'
 
 export interface RequestServerDeps extends TraceRequestDeps {
   readonly routes: readonly Route[]
-  readonly admit: Admit
+  readonly checkAccess: AccessCheck
   readonly audit: Audit
   readonly metrics: HttpMetrics
   readonly clock: Clock
@@ -148,9 +148,9 @@ export class RequestServer {
   /** Authenticates before anything is answered, also whether there is such a path. */
   async #pass(visit: Visit, signal: AbortSignal): Promise<Passed | Answer> {
     const { request, path, destination } = visit
-    const admission: Admission = await this.#deps.admit(request, path, signal)
-    visit.caller = admission.caller?.name
-    if (admission.refusal !== undefined) return admission.refusal
+    const access: Access = await this.#deps.checkAccess(request, path, signal)
+    visit.caller = access.caller?.name
+    if (access.refusal !== undefined) return access.refusal
     switch (destination.kind) {
       case 'nothing':
         return NOT_FOUND
@@ -164,7 +164,7 @@ export class RequestServer {
         if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
           return { status: 413, body: `expected a body of at most ${MAX_BODY_BYTES} bytes\n` }
         const { route, parameters } = destination
-        return { route, parameters, caller: admission.caller }
+        return { route, parameters, caller: access.caller }
       }
     }
   }

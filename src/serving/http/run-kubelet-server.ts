@@ -8,7 +8,7 @@ import { clearHandshakeFaults } from '../../base/builtin/clear-handshake-faults.
 import { ClientConnections } from '../../protocols/streams/client-connections.ts'
 import { toServerTimeouts } from '../../protocols/streams/connection-limits.ts'
 import type { ConnectionDeadlines, ConnectionLimits } from '../../protocols/streams/connection-limits.ts'
-import type { Admit } from './admission.ts'
+import type { AccessCheck } from './access-check.ts'
 import { listenOnPort } from './listen.ts'
 import type { ListenOptions } from './listen.ts'
 import { RequestServer } from './request-server.ts'
@@ -51,12 +51,12 @@ const MAX_HEADER_BYTES = 256 * 1024
 /** The kubelet's API: HTTPS, HTTP/1.1 only, since upgrades need it. Until there is a certificate, handshakes fail. */
 export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSignal): Promise<void> {
   const { log, certificates, clientCa } = deps
-  const knowing: Admit = async (request, path, s) => {
-    const admission = await deps.admit(request, path, s)
-    if (admission.refusal === undefined) connections.know(request.socket)
-    return admission
+  const knowing: AccessCheck = async (request, path, s) => {
+    const access = await deps.checkAccess(request, path, s)
+    if (access.refusal === undefined) connections.know(request.socket)
+    return access
   }
-  const requests = new RequestServer({ ...deps, admit: knowing, type: 'readwrite' })
+  const requests = new RequestServer({ ...deps, checkAccess: knowing, type: 'readwrite' })
   const server = createKubeletServer(deps, requests)
   clearHandshakeFaults(server)
   const connections = new ClientConnections(server, deps.limits)

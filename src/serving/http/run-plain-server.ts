@@ -1,8 +1,8 @@
 import { createServer } from '../../base/builtin/http.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { FatalError } from '../../base/async/abort-errors.ts'
-import { admitAll } from './admission.ts'
-import type { Admit } from './admission.ts'
+import { allowAll } from './access-check.ts'
+import type { AccessCheck } from './access-check.ts'
 import { ClientConnections } from '../../protocols/streams/client-connections.ts'
 import type { ConnectionLimits } from '../../protocols/streams/connection-limits.ts'
 import { listenOnPort } from './listen.ts'
@@ -23,7 +23,7 @@ export interface AnsweringDeps extends Pick<RequestServerDeps, 'routes' | 'metri
   readonly clock: Clock
   readonly limits: ConnectionLimits
   /** Unset: all clients. */
-  readonly admit?: Admit
+  readonly checkAccess?: AccessCheck
 }
 
 const MAX_HEADER_BYTES = 16 * 1024
@@ -61,7 +61,12 @@ async function serve(deps: PlainServerDeps, signal: AbortSignal): Promise<void> 
 /** A server of HTTP without encryption, before it listens. */
 export function createPlainServer(deps: AnsweringDeps, signal: AbortSignal) {
   // Nothing that reaches into containers is served here, so there is nothing to keep record of, and no other protocol.
-  const requests = new RequestServer({ ...deps, type: 'readonly', admit: deps.admit ?? admitAll, audit: () => {} })
+  const requests = new RequestServer({
+    ...deps,
+    type: 'readonly',
+    checkAccess: deps.checkAccess ?? allowAll,
+    audit: () => {},
+  })
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,

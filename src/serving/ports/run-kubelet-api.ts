@@ -82,7 +82,7 @@ export async function runKubeletApi(deps: RunKubeletApiDeps, signal: AbortSignal
     address: config.address,
     port: config.port,
     routes,
-    admit: access.admit,
+    checkAccess: access.checkAccess,
     certificates,
     clientCa: authorities,
     tls: toTlsSettings(config),

@@ -4,7 +4,7 @@ import type { Settings } from '../../model/config/load-configuration.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
-import { createOwnNamesAdmit } from '../http/admit-own-names.ts'
+import { createOwnNamesCheck } from '../http/check-own-names.ts'
 import { createDisabledDebugRoutes } from '../endpoints/disabled-routes.ts'
 import { createHealthRoutes } from '../endpoints/health-routes.ts'
 import type { HealthCheck } from '../endpoints/health-routes.ts'
@@ -105,8 +105,8 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
   }
   if (config.readOnlyPort !== 0) {
     const routes = [...open, ...createDisabledDebugRoutes()]
-    const admit = createOwnNamesAdmit([settings.nodeName])
-    const server = { name: 'read-only', address: config.address, port: config.readOnlyPort, admit }
+    const checkAccess = createOwnNamesCheck([settings.nodeName])
+    const server = { name: 'read-only', address: config.address, port: config.readOnlyPort, checkAccess }
     group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, limits, log, clock }, s))
   }
   if (config.enableServer) {

@@ -1,4 +1,4 @@
-import { findVolumeSource } from '../../pods/volumes/claims/find-volume-source.ts'
+import { findVolumeSource } from '../../pods/volumes/persistent-volumes/find-volume-source.ts'
 import type { VolumeHost, VolumeHostDeps } from '../../pods/volumes/create-volume-host.ts'
 import { CSI_PLUGIN } from '../../pods/volumes/csi/csi-names.ts'
 import { FC_PLUGIN } from '../../pods/volumes/disks/fc/fc-disk.ts'

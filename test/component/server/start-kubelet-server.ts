@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { ClientAuthorities } from '../../../src/serving/access/client-authorities.ts'
-import { createAdmit } from '../../../src/serving/access/create-admit.ts'
+import { createAccessCheck } from '../../../src/serving/access/create-access-check.ts'
 import { countAccess } from '../../fakes/counted-access.ts'
 import { createClientAuthenticator } from '../../../src/serving/access/create-client-authenticator.ts'
 import { createAuthorizer } from '../../../src/serving/access/create-authorizer.ts'
@@ -98,7 +98,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
       address: '127.0.0.1',
       port: 0,
       routes: options.routes,
-      admit: createAdmit({ authenticate, authorize: createAuthorizer({ kind: 'Webhook', reviews }, silentLogger) }),
+      checkAccess: createAccessCheck({ authenticate, authorize: createAuthorizer({ kind: 'Webhook', reviews }, silentLogger) }),
       certificates: {
         current: () => serving,
         onChange: (listener) => {

@@ -1,6 +1,6 @@
 import type { GuardedFiles, HostPathType } from '../../../system/guarded/guarded-files.ts'
 import type { HostPathVolumeSource } from '../../../model/generated/core-v1.ts'
-import { volumeGroupsOf } from '../claims/volume-groups.ts'
+import { volumeGroupsOf } from '../persistent-volumes/volume-groups.ts'
 import type { VolumeKind } from '../volume-kind.ts'
 import type { DesiredVolume } from '../desired-volume.ts'
 

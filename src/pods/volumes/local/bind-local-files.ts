@@ -1,4 +1,4 @@
-import { joinMountOptions } from '../claims/mount-options.ts'
+import { joinMountOptions } from '../persistent-volumes/mount-options.ts'
 import type { DesiredVolume } from '../desired-volume.ts'
 import { bindFiles } from '../mounts/bind-files.ts'
 import type { LocalVolume, LocalVolumeDeps } from './local-volume-deps.ts'

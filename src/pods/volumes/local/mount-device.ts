@@ -1,5 +1,5 @@
 import { mountsAt, toMountPoint } from '../../../system/mounts/mounts-at.ts'
-import { joinMountOptions } from '../claims/mount-options.ts'
+import { joinMountOptions } from '../persistent-volumes/mount-options.ts'
 import { mountBlockDevice } from '../mounts/mount-block-device.ts'
 import type { LocalVolume, LocalVolumeDeps } from './local-volume-deps.ts'
 

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net'
-import { admitAll } from './admission.ts'
-import type { Admit } from './admission.ts'
+import { allowAll } from './access-check.ts'
+import type { AccessCheck } from './access-check.ts'
 
 /**
- * Admits every client that calls this machine by a name of its own. A page in a browser on this machine can have its own name point to this
+ * Allows every client that calls this machine by a name of its own. A page in a browser on this machine can have its own name point to this
  * machine and read what is open to all here; what it cannot do is to send another name than its own. Only calls from the machine
  * itself are checked: others could be made without a browser too, and may use any name that the node was given.
  */
-export function createOwnNamesAdmit(names: readonly string[]): Admit {
+export function createOwnNamesCheck(names: readonly string[]): AccessCheck {
   return async (request, path, signal) => {
     const name = toName(request.headers.host ?? '')
     const isOwn = name === '' || isIP(name) !== 0 || /(^|\.)localhost$/.test(name) || names.includes(name)
-    if (isOwn || !isLoopback(request.socket.localAddress ?? '')) return await admitAll(request, path, signal)
+    if (isOwn || !isLoopback(request.socket.localAddress ?? '')) return await allowAll(request, path, signal)
     const body = `Cannot serve "${name}": expected localhost, an IP address or ${names.join(' or ')}\n`
     return { caller: undefined, refusal: { status: 421, body } }
   }

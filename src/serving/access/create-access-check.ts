@@ -1,15 +1,15 @@
-import type { Admit } from '../http/admission.ts'
+import type { AccessCheck } from '../http/access-check.ts'
 import type { AuthenticateClient } from './create-client-authenticator.ts'
 import type { Authorize } from './create-authorizer.ts'
 
 /** Who it is, and then whether it may: for every request alike. */
-export function createAdmit({
+export function createAccessCheck({
   authenticate,
   authorize,
 }: {
   readonly authenticate: AuthenticateClient
   readonly authorize: Authorize
-}): Admit {
+}): AccessCheck {
   return async (request, path, signal) => {
     const caller = await authenticate(request, signal)
     if (caller === undefined) return { refusal: { status: 401, body: 'Unauthorized' } }
