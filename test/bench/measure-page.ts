@@ -10,6 +10,8 @@ import type { StandaloneNode } from './standalone-node.ts'
 import { waitFor } from './wait.ts'
 
 const SETTLE_MS = 90_000
+// Whoever opens or closes a page pays once for that, which is a row of its own.
+const OPENING_MS = 20_000
 const TURNS = 4
 const EACH_MS = 1000
 const pageReader = fileURLToPath(new URL('page-reader.ts', import.meta.url))
@@ -19,10 +21,15 @@ interface Phase {
   readonly megabytes: number
 }
 
+interface OpenPhase extends Phase {
+  /** CPU time from the request for a link until all is sent and its garbage is gone, beyond what an open page costs. */
+  readonly openingSeconds: number
+}
+
 /** What a standalone node costs more while one page is open, which is opened and closed in turns. */
 export const pageScenario: Scenario = {
   name: 'page',
-  rows: ['page-memory', 'page-cpu'],
+  rows: ['page-memory', 'page-cpu', 'page-opening'],
   isOwn: true,
   async measure(bench: Bench): Promise<Samples> {
     const { lab, pods, signal } = bench
@@ -30,11 +37,18 @@ export const pageScenario: Scenario = {
     await startWeb(node.api, pods, signal)
     await sleep(SETTLE_MS, undefined, { signal })
     const closed = [await measurePhase(node.pids, bench)]
-    const open: Phase[] = []
+    const open: OpenPhase[] = []
     for (let turn = 0; turn < TURNS; turn += 1) {
+      const { cpuSeconds } = await readNodeUse(node.pids)
+      const began = performance.now()
       const close = await openPage(bench, turn)
-      open.push(await measurePhase(node.pids, bench))
+      await sleep(OPENING_MS, undefined, { signal })
+      const used = (await readNodeUse(node.pids)).cpuSeconds - cpuSeconds
+      const seconds = (performance.now() - began) / 1000
+      const phase = await measurePhase(node.pids, bench)
+      open.push({ ...phase, openingSeconds: used - (phase.cpuPercent / 100) * seconds })
       await close()
+      await sleep(OPENING_MS, undefined, { signal })
       closed.push(await measurePhase(node.pids, bench))
     }
     return computeCost(closed, open)
@@ -73,13 +87,14 @@ async function measurePhase(pids: StandaloneNode['pids'], { steadyMs, signal }: 
  * Each time that the page was open is compared with what was before and after it. What the page has loaded once stays, so of the memory it is the time before
  * the first page that counts.
  */
-function computeCost(closed: readonly Phase[], open: readonly Phase[]): Samples {
+function computeCost(closed: readonly Phase[], open: readonly OpenPhase[]): Samples {
   const [never] = closed
   return {
     'page-cpu': open.map(({ cpuPercent }, turn) => {
       const around = [closed[turn], closed[turn + 1]].map((phase) => phase?.cpuPercent ?? Number.NaN)
       return cpuPercent - around.reduce((sum, each) => sum + each, 0) / around.length
     }),
+    'page-opening': open.map(({ openingSeconds }) => openingSeconds),
     'page-memory': open.map(({ megabytes }) => megabytes - (never?.megabytes ?? Number.NaN)),
   }
 }

@@ -136,6 +136,7 @@ export const rows: readonly Row[] = [
   // Aims: 10 MB and 1 %. Anonymous: the reader has the same program, so pages of files would count for less while it is there.
   row('page-memory', 'MB', undefined, 'standalone node, many pods: anonymous memory more while one page is open'),
   row('page-cpu', '%', undefined, 'standalone node, many pods: CPU more while one page is open, part of a core'),
+  row('page-opening', 's', undefined, '… CPU time to open one'),
   // Both kinds of configuration in turns, pod by pod, on one node.
   row('node-start', 's', undefined, "standalone node: manifest written → workload's first instruction"),
   row(

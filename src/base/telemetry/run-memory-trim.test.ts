@@ -42,12 +42,12 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   assert.deepEqual([await pass(0, { used: 40 }), await pass(0, { used: 2 }), await pass(0)], [3, 3, 3])
   // Work of others.
   isBusy = true
-  assert.deepEqual([await pass(0, { garbage: 9 }), await pass(0)], [3, 3])
+  assert.deepEqual([await pass(0, { garbage: 30 }), await pass(0)], [3, 3])
   isBusy = false
   assert.equal(await pass(0), 4)
   // Work of others without end: after a minute of rest the pause is taken all the same, and not again without need.
   isBusy = true
-  assert.equal(await pass(6, { garbage: 9 }), 4)
+  assert.equal(await pass(6, { garbage: 30 }), 4)
   for (let check = 0; check < CHECKS_OF_LONG_REST - 1; check += 1) assert.equal(await pass(0), 4)
   assert.deepEqual([await pass(0), await pass(0, { garbage: 5 })], [5, 5])
   isBusy = false
@@ -57,4 +57,40 @@ test('runMemoryTrim() gives memory back when it is quiet and there is more than 
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
   assert.equal(clock.sleeping, 0)
+})
+
+test('runMemoryTrim() takes more and more time where garbage comes back at once, unless it is much', async () => {
+  const clock = new FakeClock()
+  const stop = new AbortController()
+  let [garbage, idleMs] = [0, 0]
+  const collectedAt: number[] = []
+  const deps = {
+    clock,
+    work: () => 0,
+    idleCpuMs: () => idleMs,
+    residentBytes: () => (50 + garbage) * 1e6,
+    collectGarbage() {
+      collectedAt.push(clock.monotonic() - startedAt)
+      garbage = 0
+    },
+    trimMalloc() {},
+    unmapCode() {},
+  }
+  const startedAt = clock.monotonic()
+  const running = runMemoryTrim(deps, stop.signal)
+  const pass = async (seconds: number, megabytes: number) => {
+    for (let check = 0; check < seconds / 5; check += 1) {
+      garbage = megabytes
+      idleMs += 5000
+      await clock.advance(5000)
+    }
+    return collectedAt.splice(0).map((ms) => ms / 1000)
+  }
+  assert.deepEqual(await pass(200, 6), [5, 15, 35, 75, 155])
+  assert.deepEqual(await pass(15, 24), [205, 210, 215])
+  // Rest, and another burst.
+  assert.deepEqual(await pass(1800, 5), [])
+  assert.deepEqual(await pass(20, 11), [2020, 2030])
+  stop.abort(new Error('done'))
+  await assert.rejects(running, /done/)
 })

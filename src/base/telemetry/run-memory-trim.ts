@@ -24,8 +24,12 @@ const IDLE_MS = CHECK_MS / 2
 // On a machine whose CPUs are never free the one long pause is better than keeping the memory for ever.
 const LONG_REST_CHECKS = 12
 const WORTH_BYTES = 6_000_000
+const MUCH_BYTES = 24_000_000
 // What was in use the last time may be free by now, and this costs next to nothing.
 const LATE_MS = 300_000
+// A little garbage that soon comes back is how the process works at the moment, not what a burst left: each time the next collection comes twice as late.
+const FIRST_PAUSE_MS = 10_000
+const SOON = 6
 
 /**
  * Gives memory back after the start, after a burst of work and after a crowd of callers, once it is quiet. V8 and malloc by themselves keep
@@ -34,6 +38,8 @@ const LATE_MS = 300_000
 export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): Promise<void> {
   const { clock, work, idleCpuMs, residentBytes, collectGarbage, trimMalloc, unmapCode } = deps
   let trimmedAt = clock.monotonic()
+  let collectedAt = Number.NEGATIVE_INFINITY
+  let pauseMs = FIRST_PAUSE_MS
   let left = 0
   let isStart = true
   let checksAtRest = 0
@@ -46,12 +52,18 @@ export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): 
     checksAtRest = work() - before.work <= REST ? checksAtRest + 1 : 0
     const areCpusFree = idleCpuMs() - before.idleMs >= IDLE_MS
     const isQuiet = checksAtRest > 0 && (areCpusFree || checksAtRest >= LONG_REST_CHECKS)
-    const isWorth = isQuiet && residentBytes() - left >= WORTH_BYTES
-    if (!isWorth && clock.monotonic() - trimmedAt < LATE_MS) continue
-    if (isWorth) collectGarbage()
+    const now = clock.monotonic()
+    const worthBytes = now - collectedAt >= pauseMs ? WORTH_BYTES : MUCH_BYTES
+    const isWorth = isQuiet && residentBytes() - left >= worthBytes
+    if (!isWorth && now - trimmedAt < LATE_MS) continue
+    if (isWorth) {
+      pauseMs = now - collectedAt < SOON * pauseMs ? Math.min(2 * pauseMs, LATE_MS) : FIRST_PAUSE_MS
+      collectedAt = now
+      collectGarbage()
+    }
     trimMalloc()
     unmapCode()
-    trimmedAt = clock.monotonic()
+    trimmedAt = now
     left = residentBytes()
   }
 }

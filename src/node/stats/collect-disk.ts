@@ -20,6 +20,8 @@ export interface DiskUsage {
   /** By the id of the container. */
   readonly rootfs: ReadonlyMap<string, TreeUsage & { readonly time: number }>
   readonly pods: ReadonlyMap<PodUid, PodDisk>
+  /** The ids of the containers that were there. */
+  readonly containers: ReadonlySet<string>
 }
 
 interface PodDisk {
@@ -53,7 +55,8 @@ export async function collectDisk(
     unlessFailed(deps, 'containers', readLayers(deps, pods, signal), signal),
     fileSystems.then(({ imageFs }) => readPods(deps, pods, imageFs?.mountPoint, signal)),
   ])
-  return { rootfs: rootfs ?? new Map(), pods: byPod }
+  const containers = new Set(pods.flatMap((pod) => pod.containers.map(({ id }) => id)))
+  return { rootfs: rootfs ?? new Map(), pods: byPod, containers }
 }
 
 /** The file systems that the runtime uses, as far as it reports them. */

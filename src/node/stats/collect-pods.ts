@@ -98,7 +98,7 @@ async function toContainer(
   { id, name, image, createdAt, startedAt }: ObservedContainer,
   path: string | undefined,
 ): Promise<ContainerUsage> {
-  const wantsProcesses = observation.parts.has('details') || observation.parts.has('disk')
+  const wantsProcesses = observation.parts.has('details') || observation.disk !== undefined
   const pids = wantsProcesses && path !== undefined ? listProcesses(observation.deps.cgroups, path) : undefined
   return {
     id,

@@ -199,6 +199,31 @@ describe('StatsEngine', () => {
     assert.equal(await engine.ask(['overview'], signal), whole)
   })
 
+  test('looks at the disk again after half a minute for readers, at once for new containers and for those who must know', async (t) => {
+    const { world, engine, pass } = setUp(t)
+    const lists = () => world.take().filter((each) => each.startsWith('list'))
+    await engine.ask(['usage', 'recentDisk'], signal)
+    assert.equal(lists().length, 1)
+    await pass(30)
+    const { pods } = await engine.ask(['usage', 'recentDisk'], signal)
+    assert.deepEqual([lists(), pods[0]?.containers[0]?.rootfs?.bytes], [[], 4096])
+    await pass(10)
+    assert.equal(lists().length, 1)
+    await engine.ask(['usage', 'disk'], signal, 0)
+    assert.equal(lists().length, 1)
+    const [pod] = world.pods
+    assert.ok(pod)
+    const [container] = pod.containers
+    assert.ok(container)
+    world.pods = [{ ...pod, containers: [{ ...container, id: 'c2' }] }]
+    await pass(70)
+    lists()
+    await engine.ask(['usage', 'recentDisk'], signal)
+    world.pods = [{ ...pod, containers: [{ ...container, id: 'c3' }] }]
+    await engine.ask(['usage', 'recentDisk'], signal)
+    assert.equal(lists().length, 2)
+  })
+
   test('goes on with the parts that are still asked for', async (t) => {
     const { world, engine, pass } = setUp(t)
     await engine.ask(['usage', 'disk'], signal)

@@ -28,6 +28,8 @@ interface PendingSnapshot {
 
 // Snapshots go on for so long after the last request, so that the next one has something to compare with.
 const INTEREST_LASTS_MS = 60_000
+// A disk fills more slowly than CPUs become busy, and each pod has a dozen files and folders to look at.
+const RECENT_DISK_MS = 30_000
 
 /**
  * Measures what the node and its pods use. Takes a snapshot per interval while clients ask, and answers from the last one, so that the
@@ -44,6 +46,7 @@ export class StatsEngine {
   readonly #wakeup = new Wakeup()
   readonly #signal: AbortSignal
   #last: LastSnapshot | undefined
+  #disk: { readonly at: number; readonly usage: DiskUsage } | undefined
   #current: PendingSnapshot | undefined
 
   /** The signal ends snapshots that are under way for a client. */
@@ -88,7 +91,7 @@ export class StatsEngine {
     for (;;) {
       if (this.#wanted().size === 0) {
         // No client reads it any more.
-        this.#last = undefined
+        this.#last = this.#disk = undefined
         await this.#wakeup.wait({ clock, ms: undefined }, signal)
         continue
       }
@@ -151,11 +154,41 @@ export class StatsEngine {
     parts: ReadonlySet<StatsPart>,
     pods: readonly ObservedPod[],
   ): Promise<{ readonly disk?: DiskUsage; readonly fileSystems?: RuntimeFileSystems }> {
-    if (!parts.has('disk') && !parts.has('fileSystems')) return {}
+    const wantsDisk = parts.has('disk') || parts.has('recentDisk')
+    if (!wantsDisk) this.#disk = undefined
+    if (!wantsDisk && !parts.has('fileSystems')) return {}
     const asked = collectFileSystems(this.#deps, this.#signal)
-    if (!parts.has('disk')) return { fileSystems: await asked }
-    const [disk, fileSystems] = await Promise.all([collectDisk(this.#deps, pods, asked, this.#signal), asked])
-    return { disk, fileSystems }
+    if (!wantsDisk) return { fileSystems: await asked }
+    const disk = parts.has('disk') ? this.#measureDisk(pods, asked) : this.#recentDisk(pods, asked)
+    const [usage, fileSystems] = await Promise.all([disk, asked])
+    return { disk: usage, fileSystems }
+  }
+
+  async #measureDisk(pods: readonly ObservedPod[], fileSystems: Promise<RuntimeFileSystems>): Promise<DiskUsage> {
+    const at = this.#deps.clock.monotonic()
+    const usage = await collectDisk(this.#deps, pods, fileSystems, this.#signal)
+    this.#disk = { at, usage }
+    return usage
+  }
+
+  /** What is known, with pods and containers that are new since then. */
+  async #recentDisk(pods: readonly ObservedPod[], fileSystems: Promise<RuntimeFileSystems>): Promise<DiskUsage> {
+    const known = this.#disk
+    if (known === undefined || this.#deps.clock.monotonic() - known.at > RECENT_DISK_MS)
+      return await this.#measureDisk(pods, fileSystems)
+    const { usage } = known
+    const isNew = (pod: ObservedPod) =>
+      !usage.pods.has(pod.uid) || listMeasured(pod).some(({ id }) => !usage.containers.has(id))
+    const added = pods.filter(isNew)
+    if (added.length === 0) return usage
+    const { rootfs, pods: byPod, containers } = await collectDisk(this.#deps, added, fileSystems, this.#signal)
+    const merged = {
+      rootfs: new Map([...usage.rootfs, ...rootfs]),
+      pods: new Map([...usage.pods, ...byPod]),
+      containers: usage.containers.union(containers),
+    }
+    this.#disk = { at: known.at, usage: merged }
+    return merged
   }
 
   /** What the runtime reports of pods; undefined where the agent measures by itself. */
@@ -190,4 +223,8 @@ function hasAll(had: ReadonlySet<StatsPart>, wanted: readonly StatsPart[]): bool
 }
 
 /** Parts that have all of another one. */
-const WIDER_PARTS: Partial<Record<StatsPart, readonly StatsPart[]>> = { overview: ['usage'], fileSystems: ['disk'] }
+const WIDER_PARTS: Partial<Record<StatsPart, readonly StatsPart[]>> = {
+  overview: ['usage'],
+  fileSystems: ['recentDisk', 'disk'],
+  recentDisk: ['disk'],
+}

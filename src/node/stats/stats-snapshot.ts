@@ -7,9 +7,10 @@ import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
 
 /**
  * The parts of a snapshot. Overview: cpu and memory of the node and of each pod as a whole. Usage: that of every cgroup. Details: the rest of what cgroups count. Network: the
- * interfaces of pods. FileSystems: those that the runtime uses. Disk: these too, and what containers, logs and volumes take.
+ * interfaces of pods. FileSystems: those that the runtime uses. Disk: these too, and what containers, logs and volumes take. RecentDisk: the same, for readers that can
+ * do with what was measured half a minute ago.
  */
-export type StatsPart = 'overview' | 'usage' | 'details' | 'network' | 'fileSystems' | 'disk'
+export type StatsPart = 'overview' | 'usage' | 'details' | 'network' | 'fileSystems' | 'recentDisk' | 'disk'
 
 /** The usage of the whole node at one time. Times are milliseconds since the epoch. */
 export interface StatsSnapshot {

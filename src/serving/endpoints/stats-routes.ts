@@ -56,7 +56,7 @@ function createSummaryRoute({ engine, nodeName }: StatsRoutesDeps): Route {
     async handle({ raw, query, signal }, response) {
       raw.resume()
       const onlyCpuAndMemory = query.get('only_cpu_and_memory') === 'true'
-      const parts: readonly StatsPart[] = onlyCpuAndMemory ? ['usage'] : ['usage', 'network', 'disk']
+      const parts: readonly StatsPart[] = onlyCpuAndMemory ? ['usage'] : ['usage', 'network', 'recentDisk']
       const snapshot = await engine.ask(parts, signal)
       const body = (onlyCpuAndMemory ? texts.usage : texts.all).getOrInsertComputed(snapshot, () =>
         JSON.stringify(computeSummary(snapshot, { nodeName, onlyCpuAndMemory }), undefined, 1),
