@@ -89,8 +89,8 @@ test('runMemoryTrim() takes more and more time where garbage comes back at once,
   assert.deepEqual(await pass(200, 6), [5, 15, 35, 75, 155])
   assert.deepEqual(await pass(15, 24), [205, 210, 215])
   // Rest, and another burst.
-  assert.deepEqual(await pass(1800, 5), [])
-  assert.deepEqual(await pass(20, 11), [2020, 2030])
+  assert.deepEqual(await pass(3600, 5), [])
+  assert.deepEqual(await pass(20, 11), [3820, 3830])
   stop.abort(new Error('done'))
   await assert.rejects(running, /done/)
 })

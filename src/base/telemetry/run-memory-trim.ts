@@ -29,7 +29,7 @@ const MUCH_BYTES = 24_000_000
 const LATE_MS = 300_000
 // A little garbage that soon comes back is how the process works at the moment, not what a burst left: each time the next collection comes twice as late.
 const FIRST_PAUSE_MS = 10_000
-const SOON = 6
+const SOON = 12
 
 /**
  * Gives memory back after the start, after a burst of work and after a crowd of callers, once it is quiet. V8 and malloc by themselves keep

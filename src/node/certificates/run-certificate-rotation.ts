@@ -9,6 +9,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { CertificateMetrics } from './certificate-provider.ts'
 import type { CertificateStore } from './certificate-store.ts'
 import { computeLack, computeRetryDelay, computeRotationTime } from './compute-rotation.ts'
+import type { CertificateInfo } from './compute-rotation.ts'
 import { createSigningRequest } from './create-signing-request.ts'
 import { hasEnded } from './current-certificate.ts'
 import type { CurrentCertificate } from './current-certificate.ts'
@@ -85,11 +86,18 @@ export async function runCertificateRotation(deps: RotationDeps, signal: AbortSi
   }
 }
 
-/** When the next certificate is due; the chance in it is drawn once for each certificate. */
+/** What is in a certificate, and when the next one is due. */
+interface Term {
+  readonly info: CertificateInfo
+  readonly rotateAt: number
+}
+
+/** When the next certificate is due. */
 class RotationDue {
   readonly #deps: RotationDeps
   #isTemporary: boolean
-  #times = new WeakMap<KeyedCertificate, number>()
+  /** Found once for each: there is chance in it, and reading a certificate costs as much as a look at a pod. */
+  #terms = new WeakMap<KeyedCertificate, Term>()
   /** What the certificate in use was asked for; a signer that leaves something out is not asked for it again and again. */
   #issuedFor: string | undefined
 
@@ -108,13 +116,16 @@ class RotationDue {
     const { held } = this.#deps.current
     if (held === undefined) return 'there is none'
     if (this.#isTemporary) return 'the one from the kubeconfig file is for the start only'
-    const info = toCertificateInfo(held.certificate)
+    const { info, rotateAt } = this.#terms.getOrInsertComputed(held, () => this.#readTerm(held))
     const lack = computeLack(info, wanted)
     if (lack !== undefined && this.#issuedFor !== JSON.stringify(wanted)) return lack
-    const at = this.#times.get(held) ?? computeRotationTime(info, this.#deps.random())
-    this.#times.set(held, at)
-    if (this.#deps.clock.now() < at) return undefined
+    if (this.#deps.clock.now() < rotateAt) return undefined
     return hasEnded(held, this.#deps.clock.now()) ? 'it has ended' : 'it ends soon'
+  }
+
+  #readTerm({ certificate }: KeyedCertificate): Term {
+    const info = toCertificateInfo(certificate)
+    return { info, rotateAt: computeRotationTime(info, this.#deps.random()) }
   }
 }
 
