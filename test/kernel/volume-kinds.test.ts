@@ -70,6 +70,7 @@ inMountNamespace(import.meta.filename, () => {
         secret: async () => ({ data: { password: 'AP+A' } }),
         token: async () => ({ token: 'token', expiresAt: 0, lifeSeconds: 0 }),
       },
+      clock: systemClock,
       log: silentLogger,
     }
     const kinds = {

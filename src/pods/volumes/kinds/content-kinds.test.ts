@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
 import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
 import type { Payload } from '../../../system/files/payload/payload.ts'
 import type { Volume } from '../../../model/generated/core-v1.ts'
@@ -40,6 +41,7 @@ function createKinds() {
       token: async () => ({ token: 'token', expiresAt: 0, lifeSeconds: 0 }),
     },
     nodeAllocatable: () => new Map(),
+    clock: new FakeClock(),
     log: host.deps.log,
   }
   const kinds = {

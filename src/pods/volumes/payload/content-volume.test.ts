@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createDesiredVolume } from '../../../../test/builders/create-desired-volume.ts'
+import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { FakeVolumeHost } from '../../../../test/fakes/fake-volume-host.ts'
 import type { Payload } from '../../../system/files/payload/payload.ts'
 import { createContentKind } from './content-volume.ts'
@@ -12,6 +13,7 @@ const path = '/root/pods/u-1/volumes/kind/data'
 /** A kind that shows the payload, which a test may replace by a failure. */
 function createKind(medium: '' | 'Memory' = '') {
   const host = new FakeVolumeHost()
+  const clock = new FakeClock()
   const state: { payload: Payload | Error; writeFailure: Error | undefined } = {
     payload: new Map(),
     writeFailure: undefined,
@@ -29,6 +31,7 @@ function createKind(medium: '' | 'Memory' = '') {
       async makeMountPoints(root, paths) {
         host.journal.push(`points ${paths.join(',')} in ${root}`)
       },
+      clock,
       log: host.deps.log,
     },
     {
@@ -40,7 +43,7 @@ function createKind(medium: '' | 'Memory' = '') {
       },
     },
   )
-  return { host, kind, state }
+  return { host, clock, kind, state }
 }
 
 const file = { content: new Uint8Array(), mode: 0o644 }
@@ -71,8 +74,33 @@ describe('createContentKind()', () => {
       `points x,y/z in ${path}`,
       `write a into ${path} for 7`,
     ])
-    await kind.setUp(desired, signal)
-    assert.deepEqual(host.take(), [`points x,y/z in ${path}`, `write a into ${path} for 7`])
+  })
+
+  test('looks at its files again when they change, when others are asked for, and every ten minutes', async () => {
+    const { host, clock, kind, state } = createKind()
+    state.payload = new Map([['a', file]])
+    const desired = createDesiredVolume({}, { nestedMountPoints: ['x'] })
+    const [points, written] = [`points x in ${path}`, `write a into ${path} for undefined`]
+    const setUp = async (request = desired) => {
+      await kind.setUp(request, signal)
+      return host.take().filter((each) => /^(points|write)/.test(each))
+    }
+    assert.deepEqual([await setUp(), await setUp()], [[points, written], []])
+    state.payload = new Map([['a', { ...file, content: Buffer.from('b') }]])
+    assert.deepEqual([await setUp(), await setUp()], [[points, written], []])
+    state.payload = new Map([['a', { ...file, content: Buffer.from('b'), mode: 0o600 }]])
+    assert.deepEqual([await setUp(), await setUp()], [[points, written], []])
+    assert.deepEqual(await setUp({ ...desired, fsGroup: 7 }), [points, `write a into ${path} for 7`])
+    await clock.advance(600_000)
+    state.writeFailure = new Error('no room')
+    const request = { ...desired, fsGroup: 7 }
+    await assert.rejects(setUp(request), /no room/)
+    state.writeFailure = undefined
+    host.take()
+    assert.deepEqual(await setUp(request), [points, `write a into ${path} for 7`])
+    await kind.tearDown(desired, signal)
+    host.take()
+    assert.deepEqual(await setUp(request), [points, `write a into ${path} for 7`])
   })
 
   test('touches nothing when there is nothing to show', async () => {
@@ -94,8 +122,9 @@ describe('createContentKind()', () => {
     await kind.setUp(createDesiredVolume({}), signal)
     host.take()
     state.writeFailure = new Error('no space')
+    state.payload = new Map([['a', file]])
     await assert.rejects(kind.setUp(createDesiredVolume({}), signal), { message: 'no space' })
-    assert.deepEqual(host.take(), [`points  in ${path}`, `write  into ${path} for undefined`])
+    assert.deepEqual(host.take(), [`points  in ${path}`, `write a into ${path} for undefined`])
   })
 
   test('the first failure is reported when cleaning up fails too', async () => {
