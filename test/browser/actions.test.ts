@@ -25,7 +25,11 @@ after(async () => {
 })
 
 interface ReadObject {
-  readonly metadata: { readonly uid: string; readonly deletionTimestamp?: string }
+  readonly metadata: {
+    readonly uid: string
+    readonly deletionTimestamp?: string
+    readonly labels?: Readonly<Record<string, string>>
+  }
   readonly spec: {
     readonly replicas?: number
     readonly containers: readonly { readonly image: string; readonly resources: object }[]
@@ -116,19 +120,29 @@ describe('doing things on the page', () => {
     await dialog.getByRole('button', { name: 'Apply' }).click()
     await dialog.waitFor({ state: 'detached' })
     assert.equal(await imageOf(), 'registry.example/web:2')
-    // What others changed in between is not overwritten.
+    // What others change meanwhile neither hinders it nor is overwritten, and a field that nobody knows is refused.
     const again = await openDialog(tab, '/pods/default/edited', 'Edit YAML…')
-    await again.getByRole('textbox').fill(text.replace('web:1', 'web:3'))
+    await again.getByRole('textbox').and(tab.locator(':enabled')).waitFor()
+    const newer = await again.getByRole('textbox').inputValue()
     await page.api.call({ ...page.api.admin, ...MERGE }, 'PATCH', `${PODS}/edited`, {
       metadata: { labels: { a: 'b' } },
     })
+    await again.getByRole('textbox').fill(newer.replace('image: registry', 'comand: [x]\n      image: registry'))
     await again.getByRole('button', { name: 'Check' }).click()
     await again
       .getByRole('alert')
-      .getByText(/the object has been modified/)
+      .getByText(/unknown field "spec\.containers\[0\]\.comand"/)
       .waitFor()
+    await again.getByRole('textbox').fill(newer.replace('web:2', 'web:3'))
+    await again.getByRole('button', { name: 'Check' }).click()
+    await again.locator('ins', { hasText: 'image: registry.example/web:3' }).waitFor()
+    assert.equal(await again.locator('ins').count(), 1)
+    await again.getByRole('button', { name: 'Apply' }).click()
+    await again.waitFor({ state: 'detached' })
+    const { metadata, spec } = (await read(`${PODS}/edited`)).body
+    assert.deepEqual([spec.containers[0]?.image, metadata.labels?.['a']], ['registry.example/web:3', 'b'])
     assert.deepEqual(
-      faults.filter((fault) => !/status of (?:409|422)/.test(fault)),
+      faults.filter((fault) => !/status of (?:400|422)/.test(fault)),
       [],
     )
     await tab.close()

@@ -16,6 +16,7 @@ const cleanups: (() => unknown)[] = []
 /** The queries, and the answers that are still followed. */
 const asked: URLSearchParams[] = []
 let followed: ServerResponse | undefined
+let isAway = false
 
 before(async () => {
   ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
@@ -24,6 +25,11 @@ before(async () => {
   const { port } = await startFakeKubelet(t, api.folder, ({ url = '' }, response) => {
     const query = new URL(url, 'https://kubelet.invalid').searchParams
     asked.push(query)
+    if (isAway) {
+      response.writeHead(500)
+      response.end('the agent is away')
+      return
+    }
     const prefix = query.get('timestamps') === 'true' ? '2026-01-01T00:00:00.000000000Z ' : ''
     const instance = query.get('previous') === 'true' ? 'the one before' : (query.get('stream') ?? 'both streams')
     response.write(`${prefix}${instance}\n${prefix}\u001B[31m<script>alert(1)</script>\u001B]0;title\u0007\n`)
@@ -120,20 +126,46 @@ describe('the log of a container in a browser', () => {
     await tab.goto(`${page.address}/pods/default/web/logs`)
     const box = tab.locator('.log-box')
     await tab.getByText('following').waitFor()
+    const path = '/api/v1/namespaces/default/pods/web/status'
+    const report = async (state: object, id: number) => {
+      const status = { name: 'main', ready: true, restartCount: 1, image: 'a', imageID: 'a', state }
+      const containerStatuses = [{ ...status, containerID: `containerd://${id}` }]
+      await api.call({ ...api.node, ...MERGE }, 'PATCH', path, { status: { containerStatuses } })
+    }
+    let before = asked.length
+    await report({ terminated: { exitCode: 0 } }, 1)
+    while (asked.length === before) await tab.waitForTimeout(20)
+    await tab.getByText('following').waitFor()
     followed?.end('the last words\n')
     await tab.getByText('the container has ended').waitFor()
-    const status = { name: 'main', ready: true, restartCount: 1, image: 'a', imageID: 'a', state: { running: {} } }
-    const containerStatuses = [{ ...status, containerID: 'containerd://2' }]
-    const path = '/api/v1/namespaces/default/pods/web/status'
-    await api.call({ ...api.node, ...MERGE }, 'PATCH', path, { status: { containerStatuses } })
+    await report({ running: {} }, 2)
     await box.getByText('the container was started again').waitFor()
     await box.getByText('the last words').waitFor()
     await tab.getByText('following').waitFor()
-    const before = asked.length
+    before = asked.length
     followed?.destroy()
     await tab.getByText('following').waitFor()
     while (asked.length === before) await tab.waitForTimeout(20)
     await box.getByText('both streams').last().waitFor()
+    // An agent that is away comes back: what was read stays until then.
+    isAway = true
+    followed?.end()
+    await tab.getByText(/2 lines · .*trying again/).waitFor()
+    isAway = false
+    await tab.getByText('following').waitFor()
+    followed?.write(`${'x'.repeat(5000)}\n`)
+    await box.getByText(/x … 1000 more characters$/).waitFor()
+    await tab.close()
+  })
+
+  test('of a container that never ran says so', async () => {
+    const { api } = page
+    const spec = { schedulingGates: [{ name: 'example.com/later' }], containers: [{ name: 'main', image: 'a' }] }
+    const pod = { metadata: { name: 'waiting' }, spec }
+    assert.equal((await api.call(api.admin, 'POST', '/api/v1/namespaces/default/pods', pod)).status, 201)
+    const { tab } = await browser.open()
+    await tab.goto(`${page.address}/pods/default/waiting/logs`)
+    await tab.getByText('0 lines · the container has not started').waitFor()
     await tab.close()
   })
 })

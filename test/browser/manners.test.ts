@@ -178,6 +178,25 @@ describe('manners', () => {
     await tab.close()
   })
 
+  test('a page that was left holds no connection, and goes on when one comes back to it', async () => {
+    const { tab } = await browser.open()
+    const streams: string[] = []
+    const isStream = (url: string) => url.endsWith('/live')
+    tab.on('request', (request) => isStream(request.url()) && streams.push('open'))
+    tab.on('requestfailed', (request) => isStream(request.url()) && streams.push('closed'))
+    await tab.goto(page.address)
+    await tab.getByText('live', { exact: true }).waitFor()
+    // As the browser does for a page that it keeps for the way back.
+    await tab.evaluate("dispatchEvent(new Event('pagehide'))")
+    await tab.getByText('live', { exact: true }).waitFor({ state: 'detached' })
+    await tab.waitForTimeout(1500)
+    assert.deepEqual(streams, ['open', 'closed'])
+    await tab.evaluate("dispatchEvent(new Event('pageshow'))")
+    await tab.getByText('live', { exact: true }).waitFor()
+    assert.deepEqual(streams, ['open', 'closed', 'open'])
+    await tab.close()
+  })
+
   test('a connection that is lost is shown, and healed without a reload', async () => {
     const line = await openLine(Number(new URL(page.address).port))
     const other = await openBrowser()

@@ -2,11 +2,19 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Live, LiveState } from './live.ts'
 import { askJson } from './session.ts'
 import { errorText } from './error-text.ts'
+import { isShown, onShown } from './shown.ts'
 
 export function useLive(live: Live): LiveState {
   const [state, setState] = useState(live.state)
   useEffect(() => live.subscribe(() => setState(live.state)), [live])
   return state
+}
+
+/** Whether the page is seen. */
+export function useShown(): boolean {
+  const [is, setIs] = useState(isShown)
+  useEffect(() => onShown(() => setIs(isShown())), [])
+  return is
 }
 
 const TICK_MS = 5000

@@ -10,6 +10,7 @@ import type {
 } from '../messages/page-message.ts'
 import { readLines } from './read-lines.ts'
 import { ask, SignedOutError } from './session.ts'
+import { isShown, onShown, waitUntilShown } from './shown.ts'
 
 type Connection = 'connecting' | 'open' | 'lost' | 'signed out'
 
@@ -49,8 +50,6 @@ const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 10_000
 /** Something comes every ten seconds. */
 const SILENCE_MS = 35_000
-/** A hidden page closes its connection after this. */
-const HIDDEN_MS = 60_000
 
 /** The state after a message. */
 function applyMessage(state: LiveState, message: PageMessage): LiveState {
@@ -109,7 +108,6 @@ export class Live {
   readonly #listeners = new Set<() => void>()
   #isDrawing = false
   #current: AbortController | undefined
-  #hiddenTimer: number | undefined
 
   get state(): LiveState {
     return this.#state
@@ -122,25 +120,22 @@ export class Live {
 
   start(): void {
     void this.#run()
-    document.addEventListener('visibilitychange', () => this.#onVisibility())
+    onShown(() => {
+      if (!isShown()) this.#current?.abort()
+    })
     globalThis.addEventListener('online', () => this.#current?.abort())
-  }
-
-  #onVisibility(): void {
-    clearTimeout(this.#hiddenTimer)
-    if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#current?.abort(), HIDDEN_MS)
   }
 
   async #run(): Promise<void> {
     let waitMs = FIRST_WAIT_MS
     for (;;) {
-      if (document.hidden) await becomesVisible()
+      await waitUntilShown()
       try {
         await this.#follow(() => (waitMs = FIRST_WAIT_MS))
       } catch (error) {
         if (error instanceof SignedOutError) return this.#set({ ...this.#state, connection: 'signed out' })
       }
-      this.#set({ ...this.#state, connection: 'lost' })
+      this.#set({ ...this.#state, connection: isShown() ? 'lost' : 'connecting' })
       await sleep(waitMs)
       waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)
     }
@@ -185,15 +180,4 @@ export class Live {
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms))
-}
-
-function becomesVisible(): Promise<void> {
-  return new Promise((resolve) => {
-    const check = () => {
-      if (document.hidden) return
-      document.removeEventListener('visibilitychange', check)
-      resolve()
-    }
-    document.addEventListener('visibilitychange', check)
-  })
 }

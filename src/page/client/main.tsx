@@ -4,6 +4,8 @@ import 'uplot/dist/uPlot.min.css'
 import './style.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { watchShown } from './shown.ts'
 
+watchShown()
 const root = document.querySelector('#page')
 if (root !== null) render(<App />, root)

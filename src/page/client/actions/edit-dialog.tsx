@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { askJson, change } from '../session.ts'
+import { computeMergePatch, isFields } from './compute-merge-patch.ts'
 import { Dialog, DialogButtons, useWork } from './dialog.tsx'
 import { DiffView } from './diff-view.tsx'
 import { toCompared } from './to-compared.ts'
-
-type Stored = { readonly metadata?: { readonly resourceVersion?: string } } & object
 
 interface Checked {
   readonly before: string
@@ -12,6 +11,10 @@ interface Checked {
   /** What is sent. */
   readonly body: object
 }
+
+// A field that nobody knows is a mistake, and not to be left out without a word.
+const STRICT = 'fieldValidation=Strict'
+const MERGE = { method: 'PATCH', type: 'application/merge-patch+json' } as const
 
 /** Changes an object as text: the server checks it first, and what it would be is shown beside what it is. */
 export function EditDialog({
@@ -23,7 +26,6 @@ export function EditDialog({
   readonly title: string
   readonly onClose: () => void
 }) {
-  const [stored, setStored] = useState<Stored>()
   const [first, setFirst] = useState('')
   const [text, setText] = useState<string>()
   const [checked, setChecked] = useState<Checked>()
@@ -32,10 +34,9 @@ export function EditDialog({
     run(async () => {
       const [{ stringify }, value] = await Promise.all([
         import('yaml'),
-        askJson<Stored>(path, new AbortController().signal),
+        askJson<object>(path, new AbortController().signal),
       ])
       const shown = stringify(toCompared(value))
-      setStored(value)
       setFirst(shown)
       setText(shown)
     })
@@ -43,13 +44,18 @@ export function EditDialog({
   const check = () =>
     run(async () => {
       const { parse, stringify } = await import('yaml')
-      const body = withVersion(parse(text ?? '', { version: '1.1', merge: true }), stored)
-      const after = await change<object>(`${path}?dryRun=All`, { method: 'PUT', body })
-      setChecked({ before: first, after: stringify(toCompared(after)), body })
+      const body = computeMergePatch(
+        toFields(parse(first)),
+        toFields(parse(text ?? '', { version: '1.1', merge: true })),
+      )
+      const after = await change<object>(`${path}?dryRun=All&${STRICT}`, { ...MERGE, body })
+      // What others changed meanwhile is no part of what this changes.
+      const now = await askJson<object>(path, new AbortController().signal)
+      setChecked({ before: stringify(toCompared(now)), after: stringify(toCompared(after)), body })
     })
   const act = () =>
     run(async () => {
-      await change(path, { method: 'PUT', body: checked?.body ?? {} })
+      await change(`${path}?${STRICT}`, { ...MERGE, body: checked?.body ?? {} })
       onClose()
     })
   const isChanged = text !== undefined && text !== first
@@ -90,10 +96,7 @@ export function EditDialog({
   )
 }
 
-/** So that it replaces what was shown and nothing newer. */
-function withVersion(parsed: unknown, stored: Stored | undefined): object {
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new Error('Expected an object in YAML')
-  const { metadata, ...rest } = parsed as { readonly metadata?: object }
-  return { ...rest, metadata: { ...metadata, resourceVersion: stored?.metadata?.resourceVersion } }
+function toFields(parsed: unknown) {
+  if (!isFields(parsed)) throw new Error('Expected an object in YAML')
+  return parsed
 }

@@ -4,7 +4,7 @@ import { errorText } from '../error-text.ts'
 import { useWindow } from '../node/use-window.ts'
 import { saveLog } from './save-log.ts'
 import { FIRST_LINES, MOST_LINES, useLog } from './use-log.ts'
-import type { LogOptions } from './use-log.ts'
+import type { LoggedContainer, LogOptions } from './use-log.ts'
 
 const LINE_HEIGHT = 18
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container'
@@ -28,7 +28,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
   })
   const [search, setSearch] = useState('')
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/log`
-  const { lines, note } = useLog(path, options, findInstance(pod, options.container))
+  const { lines, note } = useLog(path, options, findLogged(pod, options.container))
   const [saving, setSaving] = useState('')
   const wanted = search.toLowerCase()
   const shown = useMemo(
@@ -111,7 +111,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
         <span class="soft" role="status">
           {wanted !== '' && `${shown.length} of `}
           {isCut && 'the last '}
-          {lines.length} lines
+          {lines.length} {lines.length === 1 ? 'line' : 'lines'}
           {note !== '' && ` · ${note}`}
           {saving !== '' && ` · ${saving}`}
         </span>
@@ -176,9 +176,10 @@ function mark(line: string, wanted: string) {
   )
 }
 
-/** Which run of a container its log is of: another one after each start. */
-function findInstance({ status = {} }: Pod, container: string): string {
+function findLogged({ status = {} }: Pod, container: string): LoggedContainer {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status
   const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
-  return all.find(({ name }) => name === container)?.containerID ?? ''
+  const { containerID: instance = '', state } = all.find(({ name }) => name === container) ?? {}
+  if (state?.running !== undefined) return { instance, state: 'running' }
+  return { instance, state: instance === '' ? 'not started' : 'ended' }
 }

@@ -3,6 +3,7 @@ import { errorText } from '../error-text.ts'
 import { toVisible } from '../format.ts'
 import { readLines } from '../read-lines.ts'
 import { AnswerError, ask, SignedOutError } from '../session.ts'
+import { useShown } from '../hooks.ts'
 
 /** So many lines are read at first, and so many are kept at most. */
 export const FIRST_LINES = 2000
@@ -19,6 +20,13 @@ export interface LogOptions {
   readonly stream: 'All' | 'Stdout' | 'Stderr'
   /** How many lines of what was written before are read. */
   readonly tail: number
+}
+
+/** The container as its pod's status has it. */
+export interface LoggedContainer {
+  /** Which run of it the log is of: another one after each start. */
+  readonly instance: string
+  readonly state: 'not started' | 'running' | 'ended'
 }
 
 /** The query of a log, whole. */
@@ -38,18 +46,23 @@ export function toLogQuery({ container, previous, timestamps, stream }: LogOptio
 export function useLog(
   path: string,
   options: LogOptions,
-  instance: string,
+  { instance, state }: LoggedContainer,
 ): { readonly lines: readonly string[]; readonly note: string } {
   const [lines, setLines] = useState<readonly string[]>([])
   const [note, setNote] = useState('')
   const { follow, previous, stream, tail: lineCount } = options
   const isFollowed = follow && !previous
   const shown = JSON.stringify([path, options])
-  const last = useRef('')
+  const last = useRef({ shown: '', instance: '' })
+  const stateNow = useRef(state)
+  stateNow.current = state
+  // A page that is not seen holds no connection.
+  const isPaused = !useShown() && isFollowed
   useEffect(() => {
+    if (isPaused) return undefined
     const stop = new AbortController()
-    const isNewInstance = last.current === shown && isFollowed
-    last.current = shown
+    const isNewInstance = last.current.shown === shown && last.current.instance !== instance && isFollowed
+    last.current = { shown, instance }
     void followLog()
     return () => stop.abort()
 
@@ -68,23 +81,39 @@ export function useLog(
           if (body !== null)
             for await (const batch of readLines(body)) {
               waitMs = FIRST_WAIT_MS
-              const visible = batch.map((line) => toVisible(line.slice(0, LONGEST_LINE)))
+              const visible = batch.map(toShort)
               const isNew = isFirst
               isFirst = false
               setLines((before) => [...(isNew ? [] : before), ...visible].slice(-MOST_LINES))
             }
           if (isFirst) setLines([])
-          // It ends by itself when the container does.
-          return setNote(isFollowed ? 'the container has ended' : '')
+          // It ends by itself when the container does, and with the agent.
+          if (!isFollowed || stateNow.current !== 'running') return setNote(isFollowed ? ENDS[stateNow.current] : '')
+          setNote('the log ended, trying again…')
+          await new Promise((resolve) => void setTimeout(resolve, waitMs))
         } catch (error) {
           if (stop.signal.aborted) return
-          if (error instanceof AnswerError && !isNewInstance) setLines([])
-          if (error instanceof SignedOutError || !(error instanceof TypeError)) return setNote(errorText(error))
-          setNote('connection lost, trying again…')
+          // An agent that is away comes back.
+          const isPassing = error instanceof TypeError || (error instanceof AnswerError && error.status >= 500)
+          if (error instanceof AnswerError && !isPassing && !isNewInstance) setLines([])
+          if (error instanceof SignedOutError || !isPassing) return setNote(errorText(error))
+          setNote(error instanceof TypeError ? 'connection lost, trying again…' : `${errorText(error)}; trying again…`)
           await new Promise((resolve) => void setTimeout(resolve, waitMs))
         }
       }
     }
-  }, [shown, isFollowed ? instance : ''])
+  }, [shown, isFollowed ? instance : '', isPaused])
   return { lines, note }
+}
+
+const ENDS = {
+  'not started': 'the container has not started',
+  running: '',
+  ended: 'the container has ended',
+} as const
+
+/** A very long line would hold up the page; what is left out is said, and is in the file that can be downloaded. */
+function toShort(line: string): string {
+  const more = line.length - LONGEST_LINE
+  return more <= 0 ? toVisible(line) : `${toVisible(line.slice(0, LONGEST_LINE))} … ${more} more characters`
 }
