@@ -69,7 +69,7 @@ describe('doing things on the page', () => {
     await dialog.waitFor({ state: 'detached' })
     await tab.locator('.summary', { hasText: 'Terminating' }).waitFor()
     await page.api.call(page.api.node, 'DELETE', `${PODS}/old?gracePeriodSeconds=0`)
-    await tab.getByText('There is no such pod (any more).').waitFor()
+    await tab.getByText('There is no such pod (any more). Below is what was known of it last.').waitFor()
     assert.deepEqual(faults, [])
     await tab.close()
   })

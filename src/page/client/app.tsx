@@ -126,12 +126,18 @@ function Problems({ state }: { readonly state: LiveState }) {
   return (
     <div class="problems" role="alert">
       {api !== undefined && <p>The Kubernetes API: {api}</p>}
-      {agent !== undefined && <p>The agent: {agent}</p>}
+      {agent !== undefined && <p>{agent}</p>}
     </div>
   )
 }
 
 function SignedOut() {
+  // Another tab of this browser has signed in.
+  useEffect(() => {
+    const reload = () => location.reload()
+    globalThis.addEventListener('storage', reload)
+    return () => globalThis.removeEventListener('storage', reload)
+  }, [])
   return (
     <Notice title="You are not signed in">
       Run <code>deckhand page</code>, on the node or with its kubeconfig file as before, and open the link that it

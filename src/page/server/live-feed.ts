@@ -285,7 +285,7 @@ export class LiveFeed {
         this.#setProblem('agent', agent.refusal)
       } catch (error) {
         signal.throwIfAborted()
-        this.#setProblem('agent', errorMessage(error))
+        this.#setProblem('agent', `The agent does not answer, what it says of pods may be old: ${errorMessage(error)}`)
       }
       await clock.sleep(LEAST_PAUSE_MS, signal)
       await this.#changed.wait({ clock, ms: Math.max(0, nextSampleAt - clock.monotonic()) }, signal)

@@ -67,7 +67,11 @@ export function PodScreen({ state, session, namespace, name, part }: PodScreenPr
           </>
         )}
       </p>
-      {isGone && <p class="bad-note">There is no such pod (any more).</p>}
+      {isGone && (
+        <p class="bad-note">
+          There is no such pod (any more).{pod.value !== undefined && ' Below is what was known of it last.'}
+        </p>
+      )}
       {pod.error !== undefined && !isGone && state.connection === 'open' && <p class="bad-note">{pod.error}</p>}
       {!session.isReader && !session.isKubelet && (
         <div class="actions-place">
