@@ -128,7 +128,7 @@ describe('a readiness probe', () => {
       )
     assert.match(
       agent.registry.explain()[0]?.why ?? '',
-      /^Running, not ready: readiness probe of container "main" fails: no; next check in /,
+      /^Running, not ready: readiness probe of container "main" fails: no$/,
     )
     assert.deepEqual(probeSteps(), ['readiness probe of container "main": no'])
     world.answers.delete('ready')

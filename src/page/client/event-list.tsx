@@ -29,7 +29,10 @@ export function EventList({ events, now, isLoaded, hasObject }: EventListProps) 
             {event.count > 1 && <span class="soft"> ×{event.count}</span>}
           </span>
           {hasObject && <span class="about">{aboutOf(event)}</span>}
-          <span class="message">{toVisible(event.message)}</span>
+          <span class="message">
+            {event.container !== '' && <span class="soft">{toVisible(event.container)}: </span>}
+            {toVisible(event.message)}
+          </span>
         </li>
       ))}
     </ol>

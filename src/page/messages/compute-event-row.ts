@@ -19,5 +19,6 @@ export function computeEventRow({ metadata, involvedObject, series, ...event }: 
     kind: involvedObject.kind ?? '',
     namespace: involvedObject.namespace ?? '',
     name: involvedObject.name ?? '',
+    container: /\{(.+)\}$/.exec(involvedObject.fieldPath ?? '')?.[1] ?? '',
   }
 }

@@ -31,6 +31,8 @@ export interface EventRow {
   readonly kind: string
   readonly namespace: string
   readonly name: string
+  /** Empty for what is about the whole object. */
+  readonly container: string
 }
 
 interface ConditionRow {

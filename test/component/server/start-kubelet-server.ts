@@ -98,7 +98,10 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
       address: '127.0.0.1',
       port: 0,
       routes: options.routes,
-      checkAccess: createAccessCheck({ authenticate, authorize: createAuthorizer({ kind: 'Webhook', reviews }, silentLogger) }),
+      checkAccess: createAccessCheck({
+        authenticate,
+        authorize: createAuthorizer({ kind: 'Webhook', reviews }, silentLogger),
+      }),
       certificates: {
         current: () => serving,
         onChange: (listener) => {

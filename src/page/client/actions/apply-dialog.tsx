@@ -133,7 +133,9 @@ function Plan({ plan, done }: { readonly plan: PlannedObject; readonly done: Don
       {message !== '' && <p class={outcome === 'refused' ? 'bad-text' : 'soft'}>{toVisible(message)}</p>}
       {outcome !== 'refused' && outcome !== 'same' && (
         <details open={done === undefined && outcome === 'change'}>
-          <summary>{outcome === 'change' ? 'What is different' : 'What it will be'}</summary>
+          <summary>
+            {outcome === 'change' ? 'What is different' : done === 'done' ? 'What it is' : 'What it will be'}
+          </summary>
           <DiffView before={before} after={after} />
         </details>
       )}

@@ -135,7 +135,7 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
-    'Running, not ready: readiness probe of container "a" fails: no; next check in 4.0 s',
+    'Running, not ready: readiness probe of container "a" fails: no',
     {
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False', message: 'unready' }] },
       failingProbes: ['readiness probe of container "a" fails: no'],

@@ -99,8 +99,11 @@ function describeRest({ status, steps, failingProbes, networkProblem, problem, n
   })
   const runs = crashes.length === 0 ? 'Runs and is ready' : `Runs again: ${crashes.join('; ')}`
   if (ready?.status === 'True') return [runs, ...failingProbes].join('; ')
-  const reasons = [...(failingProbes.length > 0 ? failingProbes : [ready?.message ?? []].flat()), ...crashes]
-  return `${status?.phase ?? 'Pending'}, not ready${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}${next}`
+  const hasFailing = failingProbes.length > 0
+  const reasons = [...(hasFailing ? failingProbes : [ready?.message ?? []].flat()), ...crashes]
+  const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`
+  // Probes have periods of their own, and do not wait for the next check.
+  return `${status?.phase ?? 'Pending'}, not ready${why}${hasFailing ? '' : next}`
 }
 
 function seconds(ms: number): string {
