@@ -16,6 +16,8 @@ const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/\bgen-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, 'gen-SUFFIX'],
   [/too old resource version: \d+ \(\d+\)/g, 'too old resource version: N (N)'],
   [/Too large resource version: \d+, current: \d+/g, 'Too large resource version: N, current: N'],
+  // Since a time that a case names: another one each day.
+  [/\b\d+y(?:\d+d)?\b/g, 'YEARS'],
   [/\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+\b/g, 'ADDRESS'],
 ]
 
