@@ -309,7 +309,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   'api-server': ['base', 'model', 'system/files', 'protocols/streams', 'protocols/x509'],
   'page/messages': ['model/generated', 'model/resources'],
-  'page/client': ['model/generated', 'page/messages'],
+  'page/client': ['base/document', 'model/generated', 'page/messages'],
   'page/server': [
     'base',
     'model/generated',

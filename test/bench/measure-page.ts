@@ -10,7 +10,7 @@ import type { StandaloneNode } from './standalone-node.ts'
 import { waitFor } from './wait.ts'
 
 const SETTLE_MS = 90_000
-// Whoever opens or closes a page pays once for that, which is a row of its own.
+// Opening and closing a page cost something once, which is a row of its own.
 const OPENING_MS = 20_000
 const TURNS = 4
 const EACH_MS = 1000

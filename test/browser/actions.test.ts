@@ -137,6 +137,18 @@ describe('doing things on the page', () => {
     await again.getByRole('button', { name: 'Check' }).click()
     await again.locator('ins', { hasText: 'image: registry.example/web:3' }).waitFor()
     assert.equal(await again.locator('ins').count(), 1)
+    const setImage = async (image: string) => {
+      const spec = { containers: [{ name: 'main', image }] }
+      const headers = { 'content-type': 'application/strategic-merge-patch+json' }
+      await page.api.call({ ...page.api.admin, headers }, 'PATCH', `${PODS}/edited`, { spec })
+    }
+    await setImage('registry.example/web:9')
+    await again.getByRole('button', { name: 'Apply' }).click()
+    await again
+      .getByRole('alert')
+      .getByText(/^spec\.containers has been changed by others/)
+      .waitFor()
+    await setImage('registry.example/web:2')
     await again.getByRole('button', { name: 'Apply' }).click()
     await again.waitFor({ state: 'detached' })
     const { metadata, spec } = (await read(`${PODS}/edited`)).body

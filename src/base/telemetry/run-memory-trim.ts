@@ -29,7 +29,8 @@ const MUCH_BYTES = 24_000_000
 const LATE_MS = 300_000
 // A little garbage that soon comes back is how the process works at the moment, not what a burst left: each time the next collection comes twice as late.
 const FIRST_PAUSE_MS = 10_000
-const SOON = 12
+// So many pauses without a collection, and the next one is taken for a burst again.
+const PAUSES_OF_REST = 12
 
 /**
  * Gives memory back after the start, after a burst of work and after a crowd of callers, once it is quiet. V8 and malloc by themselves keep
@@ -57,7 +58,7 @@ export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): 
     const isWorth = isQuiet && residentBytes() - left >= worthBytes
     if (!isWorth && now - trimmedAt < LATE_MS) continue
     if (isWorth) {
-      pauseMs = now - collectedAt < SOON * pauseMs ? Math.min(2 * pauseMs, LATE_MS) : FIRST_PAUSE_MS
+      pauseMs = now - collectedAt < PAUSES_OF_REST * pauseMs ? Math.min(2 * pauseMs, LATE_MS) : FIRST_PAUSE_MS
       collectedAt = now
       collectGarbage()
     }

@@ -96,7 +96,7 @@ interface Term {
 class RotationDue {
   readonly #deps: RotationDeps
   #isTemporary: boolean
-  /** Found once for each: there is chance in it, and reading a certificate costs as much as a look at a pod. */
+  /** Computed once for each: it is partly random, and parsing a certificate takes most of a millisecond. */
   #terms = new WeakMap<KeyedCertificate, Term>()
   /** What the certificate in use was asked for; a signer that leaves something out is not asked for it again and again. */
   #issuedFor: string | undefined

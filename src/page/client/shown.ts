@@ -35,6 +35,8 @@ function set(isNow: boolean): void {
 
 /** Begins to watch; called once. */
 export function watchShown(): void {
+  // One may be opened in a tab behind.
+  shown = !document.hidden
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer)
     if (document.hidden) timer = setTimeout(() => set(false), HIDDEN_MS)

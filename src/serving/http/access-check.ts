@@ -3,12 +3,12 @@ import type { Answer } from './send-answer.ts'
 import type { Caller } from './route.ts'
 
 /** Whether a request may go on: who asks, or what to answer instead. */
-export type Access =
+export type AccessDecision =
   | { readonly caller: Caller; readonly refusal?: undefined }
   | { readonly caller?: Caller | undefined; readonly refusal: Answer }
 
 /** Decides about a request. The path has no query, and its parts are decoded. */
-export type AccessCheck = (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Access>
+export type AccessCheck = (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<AccessDecision>
 
 /** A client without credentials where none are needed. */
 export const ANONYMOUS_CALLER: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] }

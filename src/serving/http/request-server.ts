@@ -8,7 +8,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import type { HttpMetrics } from '../../metrics/serving-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { Access, AccessCheck } from './access-check.ts'
+import type { AccessCheck, AccessDecision } from './access-check.ts'
 import { findProgram, isAudited } from './audit.ts'
 import type { Audit } from './audit.ts'
 import { parseTarget } from './parse-target.ts'
@@ -148,7 +148,7 @@ export class RequestServer {
   /** Authenticates before anything is answered, also whether there is such a path. */
   async #pass(visit: Visit, signal: AbortSignal): Promise<Passed | Answer> {
     const { request, path, destination } = visit
-    const access: Access = await this.#deps.checkAccess(request, path, signal)
+    const access: AccessDecision = await this.#deps.checkAccess(request, path, signal)
     visit.caller = access.caller?.name
     if (access.refusal !== undefined) return access.refusal
     switch (destination.kind) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { computeMergePatch } from '../../../src/page/client/actions/compute-merge-patch.ts'
+import { computeMergePatch, findConflict } from '../../../src/page/client/actions/compute-merge-patch.ts'
 
 for (const [name, before, after, patch] of [
   ['nothing', { a: { b: [1] } }, { a: { b: [1] } }, {}],
@@ -12,3 +12,13 @@ for (const [name, before, after, patch] of [
   ['fields for a list', { a: [1] }, { a: { b: 1 } }, { a: { b: 1 } }],
 ] as const)
   test(`computeMergePatch() has ${name}`, () => assert.deepEqual(computeMergePatch(before, after), patch))
+
+for (const [name, ours, theirs, conflict] of [
+  ['another field', { a: 1 }, { b: 2 }, undefined],
+  ['the same value', { a: [1] }, { a: [1] }, undefined],
+  ['another value', { spec: { replicas: 2 } }, { spec: { replicas: 3 } }, 'spec.replicas'],
+  ['a list', { spec: { list: [1] }, a: 1 }, { spec: { list: [2] } }, 'spec.list'],
+  ['fields that we remove', { a: null }, { a: { b: 1 } }, 'a'],
+] as const)
+  test(`findConflict() with a patch of others that sets ${name}`, () =>
+    assert.equal(findConflict(ours, theirs), conflict))

@@ -1,3 +1,6 @@
+import { isRecord } from '../../../base/document/is-record.ts'
+import { sameValue } from '../../../base/document/same-value.ts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 /**
@@ -8,15 +11,26 @@ export function computeMergePatch(before: Fields, after: Fields): Fields {
   const gone = Object.keys(before).filter((name) => !(name in after))
   const changed = Object.entries(after).flatMap(([name, value]): [string, unknown][] => {
     const old = before[name]
-    if (isFields(old) && isFields(value)) {
+    if (isRecord(old) && isRecord(value)) {
       const inner = computeMergePatch(old, value)
       return Object.keys(inner).length === 0 ? [] : [[name, inner]]
     }
-    return JSON.stringify(old) === JSON.stringify(value) ? [] : [[name, value]]
+    return sameValue(old, value) ? [] : [[name, value]]
   })
   return Object.fromEntries([...gone.map((name): [string, unknown] => [name, null]), ...changed])
 }
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** The first field that two patches set to different values, such as "spec.replicas". */
+export function findConflict(ours: Fields, theirs: Fields): string | undefined {
+  for (const [name, value] of Object.entries(ours)) {
+    if (!(name in theirs)) continue
+    const other = theirs[name]
+    if (!isRecord(value) || !isRecord(other)) {
+      if (!sameValue(value, other)) return name
+      continue
+    }
+    const inner = findConflict(value, other)
+    if (inner !== undefined) return `${name}.${inner}`
+  }
+  return undefined
 }

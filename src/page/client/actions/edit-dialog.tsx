@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { askJson, change } from '../session.ts'
-import { computeMergePatch, isFields } from './compute-merge-patch.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
+import { computeMergePatch, findConflict } from './compute-merge-patch.ts'
 import { Dialog, DialogButtons, useWork } from './dialog.tsx'
 import { DiffView } from './diff-view.tsx'
 import { toCompared } from './to-compared.ts'
@@ -48,16 +49,26 @@ export function EditDialog({
         toFields(parse(first)),
         toFields(parse(text ?? '', { version: '1.1', merge: true })),
       )
+      const now = await readUnchanged(body)
       const after = await change<object>(`${path}?dryRun=All&${STRICT}`, { ...MERGE, body })
       // What others changed meanwhile is no part of what this changes.
-      const now = await askJson<object>(path, new AbortController().signal)
-      setChecked({ before: stringify(toCompared(now)), after: stringify(toCompared(after)), body })
+      setChecked({ before: stringify(now), after: stringify(toCompared(after)), body })
     })
   const act = () =>
     run(async () => {
-      await change(`${path}?${STRICT}`, { ...MERGE, body: checked?.body ?? {} })
+      const { body = {} } = checked ?? {}
+      await readUnchanged(body)
+      await change(`${path}?${STRICT}`, { ...MERGE, body })
       onClose()
     })
+  /** The object as it is now; fails where others have set what this sets. */
+  const readUnchanged = async (body: object) => {
+    const { parse } = await import('yaml')
+    const now = toCompared(await askJson<object>(path, new AbortController().signal))
+    const conflict = findConflict(toFields(body), computeMergePatch(toFields(parse(first)), toFields(now)))
+    if (conflict === undefined) return now
+    throw new Error(`${conflict} has been changed by others since this was opened: close it and edit again`)
+  }
   const isChanged = text !== undefined && text !== first
   return (
     <Dialog title={`Edit ${title}`} onClose={onClose} isHeld={isBusy || isChanged} isWide>
@@ -97,6 +108,6 @@ export function EditDialog({
 }
 
 function toFields(parsed: unknown) {
-  if (!isFields(parsed)) throw new Error('Expected an object in YAML')
+  if (!isRecord(parsed)) throw new Error('Expected an object in YAML')
   return parsed
 }
