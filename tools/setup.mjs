@@ -30,6 +30,7 @@ const testPackages = {
   'etcd-server': 'etcd',
   'docker.io': 'dockerd',
   'kubernetes-client': 'kubectl',
+  'perl-base': 'perl',
   'util-linux': 'nsenter',
 }
 // What virtual machines are made and run with.

@@ -62,7 +62,7 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     await proxy.until('the first', async () => (await client.connect('udp', VIP, 53, 4000)) === 'a 10.123.0.4')
     proxy.slice('dns', ['10.123.0.3'], { port: 5353, protocol: 'UDP' })
     await proxy.until('the next', async () => (await client.connect('udp', VIP, 53, 4000)) === 'b 10.123.0.4')
-    // Without sockets of it, which many kernels lack, there is no more to see.
+    // Packets of it are in service-proxy-sctp.test.ts.
     proxy.service('signal', { clusterIP: '10.124.0.22', ports: [{ port: 36_412, protocol: 'SCTP' }] })
     proxy.slice('signal', ['10.123.0.2'], { port: 36_412, protocol: 'SCTP' })
     const isTaken = /10\.124\.0\.22 \. sctp \. 36412 : goto/
