@@ -72,7 +72,7 @@ function qualified({ group, resource }: NamedObject): string {
 }
 
 function detailsOf({ group, resource, name }: NamedObject): StatusDetails {
-  return { name, ...(group !== '' && { group }), kind: resource }
+  return { ...(name !== '' && { name }), ...(group !== '' && { group }), kind: resource }
 }
 
 export function notFound(object: NamedObject): ApiError {
@@ -101,7 +101,9 @@ export function conflict(object: NamedObject, why: string): ApiError {
 }
 
 export function forbidden(object: NamedObject, why: string, causes?: readonly StatusCause[]): ApiError {
-  const message = `${qualified(object)} "${object.name}" is forbidden: ${why}`
+  // One that is being created has its name only in the body, which need not be read to refuse it.
+  const subject = object.name === '' ? qualified(object) : `${qualified(object)} "${object.name}"`
+  const message = `${subject} is forbidden: ${why}`
   const details = { ...detailsOf(object), ...(causes && { causes }) }
   return new ApiError({ code: 403, reason: 'Forbidden', message, details })
 }
