@@ -212,10 +212,11 @@ async function prepareNode(
   if (options.isDualStack) checkIpv6()
   await checkPorts(options.ports, options.addresses)
   await checkIngressPorts(options.ingressPorts)
-  await checkServicePrograms(deps.programPath, options.without)
   await (options.runtime === undefined
     ? checkPrograms(deps.programPath, options.ociRuntime, DOCKER_ENDPOINT)
     : checkRuntime(options.runtime))
+  // After those of a private runtime, which needs iptables in any case: what it advises would not be enough there.
+  await checkServicePrograms(deps.programPath, options.without)
   const record: NodeRecord = {
     nodeName,
     cgroupRoot: options.cgroupRoot ?? layout.cgroupRoot,
