@@ -23,9 +23,23 @@ export class Iptables {
     return (await runProcessOrThrow(this.#clock, { argv, deadlineMs: DEADLINE_MS }, signal)).stdout
   }
 
+  /** Chains that drop what is forwarded unless a rule lets it through, as "ip filter FORWARD". */
+  async forwardDrops(signal: AbortSignal): Promise<readonly string[]> {
+    const [four, six] = [await this.save('IPv4', signal), await this.save('IPv6', signal)]
+    return [
+      ...parseForwardTables(four).map((table) => `ip ${table} FORWARD`),
+      ...parseForwardTables(six).map((table) => `ip6 ${table} FORWARD`),
+    ]
+  }
+
   /** Carries out a text, table by table: all of a table, or nothing. What it does not name stays. */
   async restore(family: keyof typeof PROGRAMS, text: string, signal: AbortSignal): Promise<void> {
     const argv = [...this.#enter, `${PROGRAMS[family]}-restore`, '--noflush', ...WAIT]
     await runProcessOrThrow(this.#clock, { argv, stdin: text, deadlineMs: DEADLINE_MS }, signal)
   }
+}
+
+/** The tables whose chain FORWARD drops what no rule accepts, of what iptables-save prints. */
+export function parseForwardTables(saved: string): readonly string[] {
+  return [...saved.matchAll(/^\*(\S+)\n(?::.*\n)*?:FORWARD DROP /gm)].map(([, table = '']) => table)
 }

@@ -63,10 +63,11 @@ export async function prepareServiceNetwork(
 
 /** Names what of the machine's firewall would drop the traffic of pods and services: nothing here could let it through. */
 export async function warnOfForwardDrops(
-  { clock, say }: Pick<StandaloneDeps, 'clock' | 'say'>,
+  { clock, programPath, say }: Pick<StandaloneDeps, 'clock' | 'programPath' | 'say'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const drops = await new Nft(clock).forwardDrops(signal).catch(() => {
+  const rules = (await findRulesProgram(programPath)) === 'iptables' ? new Iptables(clock) : new Nft(clock)
+  const drops = await rules.forwardDrops(signal).catch(() => {
     signal.throwIfAborted()
     return []
   })
