@@ -13,6 +13,7 @@ export const notOnDocker: Readonly<Record<string, string>> = {
   'test/e2e/runtimes/newer-containerd.test.ts': 'about what containerd 2 can do',
   'test/e2e/standalone/deckhand-up.test.ts': 'about the containerd that "deckhand up" starts for itself',
   'test/e2e/package/artefacts.test.ts': 'about what "npm run package" makes, whose node has a containerd of its own',
+  'test/e2e/standalone/without-nft.test.ts': 'about rules of the kernel, and Docker writes its own with iptables',
   'test/e2e/standalone/kubectl.test.ts': API_ALONE,
   'test/e2e/standalone/kubectl-apply.test.ts': API_ALONE,
   'test/e2e/standalone/kubectl-definitions.test.ts': API_ALONE,

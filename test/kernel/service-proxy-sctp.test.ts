@@ -47,10 +47,7 @@ describe('packets of SCTP to services in networks of their own', { timeout: 120_
       assert.equal(await askSctp(client, VIP, PORT, 4021), `a 10.123.0.3:4021 10.123.0.2:${TARGET_PORT}`)
       assert.match(await askSctp(node, VIP, PORT, 4022), /^a [\d.]+:4022 10\.123\.0\.2:38412$/)
       assert.match(await askSctp(node, '192.0.2.1', NODE_PORT, 4023), /^a [\d.]+:4023 10\.123\.0\.2:38412$/)
-      assert.equal(
-        await askSctp(neighbour, '192.0.2.1', NODE_PORT, 4024),
-        `a 192.0.2.2:4024 10.123.0.2:${TARGET_PORT}`,
-      )
+      assert.equal(await askSctp(neighbour, '192.0.2.1', NODE_PORT, 4024), `a 192.0.2.2:4024 10.123.0.2:${TARGET_PORT}`)
       // A pod that is sent to itself comes from the node.
       assert.equal(await askSctp(a, VIP, PORT, 4025), `a 10.123.0.1:4025 10.123.0.2:${TARGET_PORT}`)
 

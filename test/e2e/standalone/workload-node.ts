@@ -17,7 +17,8 @@ export class WorkloadNode {
     this.#state = `${lab.folder}/state`
   }
 
-  async up(...options: readonly string[]): Promise<void> {
+  /** Until the node is up; returns what it said. */
+  async up(...options: readonly string[]): Promise<string> {
     this.#starts += 1
     const log = `${this.#lab.folder}/up-${this.#starts}.log`
     const { name, endpoint } = this.#lab.runtime
@@ -26,8 +27,10 @@ export class WorkloadNode {
     const runtime = name === 'docker' ? ['--runtime', endpoint] : []
     const argv = [deckhand, 'up', ...place, ...runtime, ...options]
     await this.#lab.startInside(argv, log)
-    for (let tries = 0; !(await readFile(log, 'utf8')).includes('stop all'); tries += 1) {
-      assert.ok(tries < 3000, await readFile(log, 'utf8'))
+    for (let tries = 0; ; tries += 1) {
+      const said = await readFile(log, 'utf8')
+      if (said.includes('stop all')) return said
+      assert.ok(tries < 3000, said)
       await sleep(20)
     }
   }
