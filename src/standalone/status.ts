@@ -16,7 +16,7 @@ import { computeNodeLayout } from './node/node-layout.ts'
 import { apiUrls, readNodeRecord } from './node/node-record.ts'
 import { formatIngressPorts } from './node/network/ingress-refusal.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
-import { findRulesProgram } from './node/network/service-network.ts'
+import { findNftProblem, findRulesProgram } from './node/network/find-rules-program.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { toHost } from './node/network/parse-addresses.ts'
 
@@ -36,11 +36,12 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   deps.say(`runtime    ${runtime.text}`)
   deps.say(`manifests  ${record.manifests}`)
   if (record.apply !== undefined) deps.say(`applied    ${record.apply}`)
-  const isByIptables = (await findRulesProgram(deps.programPath)) === 'iptables'
-  const rules = isByIptables ? ', with rules of iptables: nft is not installed' : ''
+  const nftProblem = await findNftProblem(deps, signal)
+  const isByIptables = (await findRulesProgram(nftProblem, deps.programPath)) === 'iptables'
+  const rules = isByIptables ? `, with rules of iptables: ${nftProblem}` : ''
   deps.say(`services   ${formatPart(record, 'services', `addresses in ${layout.services.range}${rules}`)}`)
   deps.say(`names      ${formatPart(record, 'dns', `server at ${layout.services.dnsAddress}`)}`)
-  const refusal = await findPolicyRefusal({ without: record.without ?? [], runtime: record.runtime }, deps.programPath)
+  const refusal = findPolicyRefusal({ without: record.without ?? [], runtime: record.runtime, nftProblem })
   const enforced = agent === undefined ? 'enforced while the node is up' : 'enforced'
   deps.say(`policies   ${refusal === undefined ? enforced : formatPart(record, 'policies', `not taken: ${refusal}`)}`)
   deps.say(`ingress    ${formatIngress(record)}`)

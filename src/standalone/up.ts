@@ -48,10 +48,10 @@ import type { NodeRecord } from './node/node-record.ts'
 import { OWN_NAME } from './node/own-name.ts'
 import { findIngressRefusal, formatIngressPorts, hasIngress } from './node/network/ingress-refusal.ts'
 import { prepareMasquerade } from './node/network/prepare-masquerade.ts'
+import { findNftProblem, findRulesProgram } from './node/network/find-rules-program.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
 import {
   checkServicePrograms,
-  findRulesProgram,
   prepareServiceNetwork,
   removeUnkeptRules,
   warnOfForwardDrops,
@@ -84,13 +84,14 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   await using cleanup = new AsyncDisposableStack()
   const layout = await openStateFolder(deps, options.state, cleanup)
   await finishRestore(layout.state, deps.clock)
-  const record = await prepareNode(deps, layout, options, signal)
+  const nftProblem = await findNftProblem(deps, signal)
+  const record = await prepareNode(deps, layout, { ...options, nftProblem }, signal)
   const { nodeName } = record
   let isUp = false
   // Of another runtime's pods the network is not ours.
   const ranges = computeRanges(layout, options.isDualStack)
   const isMasquerading =
-    options.runtime === undefined && (await prepareMasquerade(deps, { ...layout, ...ranges }, signal))
+    options.runtime === undefined && (await prepareMasquerade(deps, { ...layout, ...ranges, nftProblem }, signal))
   if (options.runtime === undefined) {
     const { ociRuntime, isDualStack } = options
     const node = { layout, ociRuntime, isDualStack, masquerade: !isMasquerading }
@@ -107,13 +108,14 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     { ...layout, isDualStack },
     signal,
   )
-  const policyRefusal = await findPolicyRefusal(options, deps.programPath)
-  const rulesProgram = without.includes('services') ? undefined : await findRulesProgram(deps.programPath)
-  if (rulesProgram === 'iptables') deps.say('nft is not installed: the rules of Services are written with iptables')
+  const policyRefusal = findPolicyRefusal({ ...options, nftProblem })
+  const usable = await findRulesProgram(nftProblem, deps.programPath)
+  const rulesProgram = without.includes('services') ? undefined : usable
+  if (rulesProgram === 'iptables') deps.say(`${nftProblem}: the rules of Services are written with iptables`)
   const kept = { services: rulesProgram, policies: policyRefusal === undefined }
   await removeUnkeptRules(deps.clock, layout, kept, signal)
   // Docker makes such a chain itself, and accepts what its own network forwards.
-  if (options.runtime === undefined) await warnOfForwardDrops(deps, signal)
+  if (options.runtime === undefined) await warnOfForwardDrops(deps, usable ?? 'nft', signal)
   const refusals = { policies: policyRefusal, ingress: findIngressRefusal(options) }
   await startStandaloneApi(deps, { layout, record, without, ...ranges, hasServiceAddress, refusals }, group)
   const client = await deps.openClient(layout.adminKubeconfig, group)
@@ -199,7 +201,7 @@ async function openStateFolder(
 async function prepareNode(
   deps: UpDeps,
   layout: NodeLayout,
-  options: UpOptions,
+  options: UpOptions & { readonly nftProblem: string | undefined },
   signal: AbortSignal,
 ): Promise<NodeRecord> {
   const before = await readNodeRecord(layout.record)
@@ -216,7 +218,7 @@ async function prepareNode(
     ? checkPrograms(deps.programPath, options.ociRuntime, DOCKER_ENDPOINT)
     : checkRuntime(options.runtime))
   // After those of a private runtime, which needs iptables in any case: what it advises would not be enough there.
-  await checkServicePrograms(deps.programPath, options.without)
+  await checkServicePrograms(deps.programPath, options)
   const record: NodeRecord = {
     nodeName,
     cgroupRoot: options.cgroupRoot ?? layout.cgroupRoot,

@@ -27,6 +27,12 @@ export class Nft {
     this.#enter = enter
   }
 
+  /** Fails where the kernel has no such rules. The program is looked for in the folders of a path. */
+  async listTables(path: string, signal: AbortSignal): Promise<void> {
+    const request = { argv: [...this.#enter, 'nft', 'list', 'tables'], deadlineMs: DEADLINE_MS }
+    await runProcessOrThrow(this.#clock, { ...request, environment: { PATH: path } }, signal)
+  }
+
   /** Carries out a text as one transaction: all of it, or nothing. */
   async apply(text: string, signal: AbortSignal): Promise<void> {
     const request = { argv: [...this.#enter, 'nft', '-f', '-'], stdin: text, deadlineMs: DEADLINE_MS }

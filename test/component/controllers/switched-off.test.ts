@@ -49,7 +49,7 @@ class Machine {
     }
     const ports = { http: 0, https: undefined }
     const refusals = {
-      policies: computePolicyRefusal({ without, runtime: undefined, hasNft: true, seesBridge: true }),
+      policies: computePolicyRefusal({ without, runtime: undefined, nftProblem: undefined, seesBridge: true }),
       ingress: findIngressRefusal({ ingressPorts: ports, without }),
     }
     const served = { ports, onReady: () => void (this.servesIngresses = true) }

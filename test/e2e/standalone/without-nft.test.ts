@@ -36,7 +36,7 @@ kind: NetworkPolicy
 metadata: {name: web}
 spec: {podSelector: {}}
 `
-const NO_NFT = 'this machine has no nft, so nothing could enforce it; on Debian: apt-get install nftables'
+const NO_NFT = 'nft is not installed, so nothing could enforce it; on Debian: apt-get install nftables'
 const WGET = ['wget', '-q', '-T', '2', '-O', '-']
 const FETCH = 'fetch(process.argv[1]).then((r) => r.text()).then(console.log)'
 

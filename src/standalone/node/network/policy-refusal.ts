@@ -1,6 +1,6 @@
-import { isProgram } from '../../../system/files/is-program.ts'
 import { readKernelSetting, writeKernelSetting } from '../../../system/machine/kernel-settings.ts'
 import { switchedOff } from '../switchable-parts.ts'
+import { NFT_MISSING } from './find-rules-program.ts'
 
 export const POLICIES = 'networkpolicies.networking.k8s.io'
 
@@ -11,33 +11,27 @@ export interface PolicyGround {
   readonly without: readonly string[]
   /** Of another runtime than the private one. */
   readonly runtime: string | undefined
-  readonly hasNft: boolean
+  /** Why nft cannot be used, if it cannot. */
+  readonly nftProblem: string | undefined
   readonly seesBridge: boolean
 }
 
 /** Why network policies cannot be enforced on this node; undefined when they are. One that was taken and ignored would be worse than none. */
-export function computePolicyRefusal({ without, runtime, hasNft, seesBridge }: PolicyGround): string | undefined {
+export function computePolicyRefusal({ without, runtime, nftProblem, seesBridge }: PolicyGround): string | undefined {
   const off = switchedOff(without).get(POLICIES)
   if (off !== undefined) return off
   if (runtime !== undefined)
     return `the network of the pods belongs to another runtime (${runtime}), so this node cannot enforce it`
-  if (!hasNft) return 'this machine has no nft, so nothing could enforce it; on Debian: apt-get install nftables'
+  if (nftProblem === NFT_MISSING)
+    return `${nftProblem}, so nothing could enforce it; on Debian: apt-get install nftables`
+  if (nftProblem !== undefined) return `nothing could enforce it: ${nftProblem}`
   if (!seesBridge)
     return 'packets between two pods pass through no rules on this kernel, so nothing could enforce it: it has no br_netfilter'
   return undefined
 }
 
-export async function findPolicyRefusal(
-  node: Pick<PolicyGround, 'without' | 'runtime'>,
-  programPath: string,
-): Promise<string | undefined> {
-  const { without, runtime } = node
-  return computePolicyRefusal({
-    without,
-    runtime,
-    hasNft: await isProgram('nft', programPath),
-    seesBridge: seesBridge(),
-  })
+export function findPolicyRefusal(ground: Omit<PolicyGround, 'seesBridge'>): string | undefined {
+  return computePolicyRefusal({ ...ground, seesBridge: seesBridge() })
 }
 
 export function seesBridge(): boolean {

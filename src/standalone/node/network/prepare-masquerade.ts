@@ -1,17 +1,23 @@
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import { writeMasquerade } from '../../../controllers/masquerade/masquerade.ts'
-import { isProgram } from '../../../system/files/is-program.ts'
 import { Nft } from '../../../system/network/nft.ts'
 import type { StandaloneDeps } from '../node-deps.ts'
 import type { NodeLayout } from '../node-layout.ts'
 
 /** Gives all pods the address of the node towards the outside. False where nft cannot: then the bridge plugin has to do it, for each pod. */
 export async function prepareMasquerade(
-  deps: Pick<StandaloneDeps, 'clock' | 'programPath' | 'say'>,
-  { services, podRanges }: Pick<NodeLayout, 'services'> & { readonly podRanges: readonly string[] },
+  deps: Pick<StandaloneDeps, 'clock' | 'say'>,
+  {
+    services,
+    podRanges,
+    nftProblem,
+  }: Pick<NodeLayout, 'services'> & {
+    readonly podRanges: readonly string[]
+    readonly nftProblem: string | undefined
+  },
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!(await isProgram('nft', deps.programPath))) return false
+  if (nftProblem !== undefined) return false
   try {
     const rules = new Nft(deps.clock)
     await writeMasquerade({ table: services.masqueradeTable, podRanges, rules }, signal)

@@ -1,12 +1,13 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { formatIptablesInput, hasOwnChains, IptablesBuilder } from '../../../controllers/iptables/iptables-state.ts'
-import { isProgram } from '../../../system/files/is-program.ts'
 import { Iptables } from '../../../system/network/iptables.ts'
 import { Nft } from '../../../system/network/nft.ts'
 import { runProcess } from '../../../system/processes/run-process.ts'
 import type { StandaloneDeps } from '../node-deps.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
+import { findRulesProgram, NFT_MISSING } from './find-rules-program.ts'
+import type { RulesProgram } from './find-rules-program.ts'
 import { ensureBridgeIsSeen, knowsBridge, seesBridge } from './policy-refusal.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
@@ -20,21 +21,15 @@ export interface ServiceNetwork {
   readonly seesBridge: boolean
 }
 
-/** What the rules of services are written with. */
-export type RulesProgram = 'nft' | 'iptables'
-
 /** Fails where nothing could forward the traffic of services: they would be taken and do nothing. */
-export async function checkServicePrograms(path: string, without: readonly string[]): Promise<void> {
-  if (without.includes('services') || (await findRulesProgram(path)) !== undefined) return
-  const message =
-    'Cannot forward traffic of Services: nft is missing, and so is iptables; on Debian: apt-get install nftables, or leave them out by --without services'
+export async function checkServicePrograms(
+  path: string,
+  { without, nftProblem }: { readonly without: readonly string[]; readonly nftProblem: string | undefined },
+): Promise<void> {
+  if (without.includes('services') || (await findRulesProgram(nftProblem, path)) !== undefined) return
+  const lacking = nftProblem === NFT_MISSING ? 'nftables' : 'iptables'
+  const message = `Cannot forward traffic of Services: ${nftProblem}, and iptables is missing; on Debian: apt-get install ${lacking}, or leave them out by --without services`
   throw new NodeError(message, exitCodes.unfitMachine)
-}
-
-/** The better one of those that the machine has. */
-export async function findRulesProgram(path: string): Promise<RulesProgram | undefined> {
-  if (await isProgram('nft', path)) return 'nft'
-  return (await isProgram('iptables-restore', path)) ? 'iptables' : undefined
 }
 
 /**
@@ -63,10 +58,11 @@ export async function prepareServiceNetwork(
 
 /** Names what of the machine's firewall would drop the traffic of pods and services: nothing here could let it through. */
 export async function warnOfForwardDrops(
-  { clock, programPath, say }: Pick<StandaloneDeps, 'clock' | 'programPath' | 'say'>,
+  { clock, say }: Pick<StandaloneDeps, 'clock' | 'say'>,
+  program: RulesProgram,
   signal: AbortSignal,
 ): Promise<void> {
-  const rules = (await findRulesProgram(programPath)) === 'iptables' ? new Iptables(clock) : new Nft(clock)
+  const rules = program === 'iptables' ? new Iptables(clock) : new Nft(clock)
   const drops = await rules.forwardDrops(signal).catch(() => {
     signal.throwIfAborted()
     return []
