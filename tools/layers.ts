@@ -279,7 +279,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'controllers/iptables': ['base', 'controllers/nft'],
   'controllers/service-proxy': [...workloadLayers, 'controllers/nft', 'controllers/iptables', 'controllers/endpoints'],
   'controllers/network-policies': [...workloadLayers, 'controllers/nft'],
-  'controllers/masquerade': ['base', 'controllers/engine', 'controllers/nft'],
+  'controllers/masquerade': ['base', 'controllers/engine', 'controllers/nft', 'controllers/iptables'],
   'controllers/load-balancers': workloadLayers,
   'controllers/dns': workloadLayers,
   'controllers/ingress': [...workloadLayers, 'protocols/streams', 'protocols/x509', 'controllers/endpoints'],

@@ -90,11 +90,13 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   let isUp = false
   // Of another runtime's pods the network is not ours.
   const ranges = computeRanges(layout, options.isDualStack)
-  const isMasquerading =
-    options.runtime === undefined && (await prepareMasquerade(deps, { ...layout, ...ranges, nftProblem }, signal))
+  const masqueradeProgram =
+    options.runtime === undefined
+      ? await prepareMasquerade(deps, { ...layout, ...ranges, nftProblem }, signal)
+      : undefined
   if (options.runtime === undefined) {
     const { ociRuntime, isDualStack } = options
-    const node = { layout, ociRuntime, isDualStack, masquerade: !isMasquerading }
+    const node = { layout, ociRuntime, isDualStack, masquerade: masqueradeProgram === undefined }
     const isStarted = await startRuntime(deps, node, signal)
     // Of a start that failed nothing goes on.
     cleanup.defer(async () => {
@@ -112,7 +114,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const usable = await findRulesProgram(nftProblem, deps.programPath)
   const rulesProgram = without.includes('services') ? undefined : usable
   if (rulesProgram === 'iptables') deps.say(`${nftProblem}: the rules of Services are written with iptables`)
-  const kept = { services: rulesProgram, policies: policyRefusal === undefined }
+  const kept = { services: rulesProgram, masquerade: masqueradeProgram, policies: policyRefusal === undefined }
   await removeUnkeptRules(deps.clock, layout, kept, signal)
   // Docker makes such a chain itself, and accepts what its own network forwards.
   if (options.runtime === undefined) await warnOfForwardDrops(deps, usable ?? 'nft', signal)
@@ -124,7 +126,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
   const { services, bridge } = layout
   const ingress = refusals.ingress === undefined ? { ports: options.ingressPorts } : { refusal: refusals.ingress }
-  const network = { services, ...ranges, seesBridge, bridge, rulesProgram, isMasquerading, policyRefusal, ingress }
+  const network = { services, ...ranges, seesBridge, bridge, rulesProgram, masqueradeProgram, policyRefusal, ingress }
   const controllers = {
     kubeconfig: layout.adminKubeconfig,
     nodeName,

@@ -6,6 +6,7 @@ import { TaskGroup } from '../../src/base/async/task-group.ts'
 import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { createMasquerade, writeMasquerade } from '../../src/controllers/masquerade/masquerade.ts'
 import { runProcess } from '../../src/system/processes/run-process.ts'
+import { Iptables } from '../../src/system/network/iptables.ts'
 import { Nft } from '../../src/system/network/nft.ts'
 import { createNetworkLab } from './network-lab.ts'
 
@@ -64,5 +65,35 @@ describe('the rule that gives pods the address of the node', { timeout: 60_000 }
     assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 192.0.2.1')
     await rules.remove(options.table, never)
     assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 10.123.0.2')
+  })
+
+  test('the same with iptables, and without any rule of others harmed', async (t) => {
+    const { node, neighbour, pods } = await createNetworkLab(t, ['a', 'b'])
+    const [a] = pods
+    assert.ok(a !== undefined)
+    const iptables = new Iptables(systemClock, node.enter)
+    const options = { chainPrefix: 'DHM-test', podRanges: ['10.123.0.0/16', 'fd00:123::/64'], iptables }
+    await node.run('iptables', '-t', 'nat', '-A', 'POSTROUTING', '-d', '203.0.113.9', '-j', 'RETURN')
+    for (let n = 0; n < 2; n++) await writeMasquerade(options, never)
+    assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 192.0.2.1')
+    assert.equal(await a.connect('tcp', '10.123.0.3', 8080), 'b 10.123.0.2')
+    assert.equal(await neighbour.connect('tcp', '10.123.0.3', 8080), 'b 192.0.2.2')
+    const saved = () => node.run('iptables-save', '-t', 'nat')
+    assert.equal((await saved()).match(/-j DHM-test-POST/g)?.length, 1)
+    assert.match(await saved(), /-d 203\.0\.113\.9\/32 -j RETURN/)
+
+    const stop = new AbortController()
+    const group = new TaskGroup(stop.signal)
+    t.after(async () => {
+      stop.abort(new Error('over'))
+      await group[Symbol.asyncDispose]()
+    })
+    const keeper = createMasquerade({ clock: systemClock, log: silentLogger }, options)
+    group.run(keeper.name, (signal) => keeper.run(signal))
+    await sleep(300)
+    await node.run('iptables', '-t', 'nat', '-F')
+    for (const end = performance.now() + 10_000; !(await saved()).includes('-j DHM-test-POST'); await sleep(100))
+      assert.ok(performance.now() < end, await saved())
+    assert.equal(await a.connect('tcp', '192.0.2.2', 8080), 'neighbour 192.0.2.1')
   })
 })

@@ -53,8 +53,8 @@ export interface NodeControllers {
   readonly bridge: string
   /** What the rules of services are written with. */
   readonly rulesProgram: 'nft' | 'iptables' | undefined
-  /** Whether pods get the node's address towards the outside by a table of ours. */
-  readonly isMasquerading: boolean
+  /** What the rule is written with that gives pods the node's address towards the outside; undefined: it is not ours. */
+  readonly masqueradeProgram: 'nft' | 'iptables' | undefined
   /** Why network policies are not enforced, if they are not. */
   readonly policyRefusal: string | undefined
   /** The ports that Ingresses are served on, or why they are not. */

@@ -62,6 +62,8 @@ export interface ServiceLayout {
   readonly policyTable: string
   /** The one that gives pods the address of the node towards the outside. */
   readonly masqueradeTable: string
+  /** The same for iptables. The names of chains of services begin otherwise. */
+  readonly masqueradePrefix: string
   readonly range: string
   /** The one of IPv6, on a node with both families. */
   readonly range6: string
@@ -121,6 +123,7 @@ function serviceLayout(suffix: string, network: string, network6: string): Servi
     chainPrefix: suffix === '' ? 'DECKHAND' : `DH${suffix}`,
     policyTable: `deckhand-policies${suffix}`,
     masqueradeTable: `deckhand-masquerade${suffix}`,
+    masqueradePrefix: suffix === '' ? 'DECKHANDM' : `DHM${suffix}`,
     range: `${network}.0.0/16`,
     range6: `${network6}/112`,
     apiAddress: `${network}.0.1`,

@@ -101,6 +101,7 @@ describe('a standalone node on a machine without nft', () => {
     const listing = 'iptables-save && ip6tables-save && ip -o link'
     const { stdout: during } = await lab.runInside(['sh', '-c', listing])
     assert.match(during, /^:DH-\S+-SVC /m)
+    assert.match(during, /^:DHM-\S+-POST /m)
     await node.down()
     const { stdout: left, exitCode } = await lab.runInside([
       'sh',
@@ -108,6 +109,6 @@ describe('a standalone node on a machine without nft', () => {
       `${listing} && umount ${nft} && nft list tables`,
     ])
     assert.equal(exitCode, 0)
-    assert.doesNotMatch(left, /\b(?:DH|CNI)-|\bdhs?-|deckhand/)
+    assert.doesNotMatch(left, /\b(?:DHM?|CNI)-|\bdhs?-|deckhand/)
   })
 })

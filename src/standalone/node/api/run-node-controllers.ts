@@ -37,7 +37,7 @@ export async function runNodeControllers(
     bridge,
     policyRefusal,
   } = controllers
-  const { volumes, ingress, isMasquerading } = controllers
+  const { volumes, ingress, masqueradeProgram } = controllers
   // Loaded only here: the other commands need not spend the time and memory.
   const { runControllers } = await import('../../../controllers/composition/run-controllers.ts')
   using file = openAppendedFile(logFile)
@@ -53,10 +53,11 @@ export async function runNodeControllers(
   const client = await openClient(random, kubeconfig, tasks)
   // One for all tables: it watches them with one process.
   const rules = new Nft(systemClock)
+  const iptables = new Iptables(systemClock)
   const proxy = {
     place:
       controllers.rulesProgram === 'iptables'
-        ? { chainPrefix: services.chainPrefix, iptables: new Iptables(systemClock) }
+        ? { chainPrefix: services.chainPrefix, iptables }
         : { table: services.table, rules },
     network: { serviceRanges, podRanges, seesBridge },
     flows: new Conntrack(systemClock),
@@ -88,7 +89,11 @@ export async function runNodeControllers(
     remove: (name: string, s: AbortSignal) => guarded.removeTree(`${volumes}/${name}`, s),
     list: () => listProvisionedFolders(volumes),
   }
-  const masquerade = isMasquerading ? { table: services.masqueradeTable, podRanges, rules } : undefined
+  const masqueradePlaces = {
+    nft: { table: services.masqueradeTable, rules },
+    iptables: { chainPrefix: services.masqueradePrefix, iptables },
+  }
+  const masquerade = masqueradeProgram && { podRanges, ...masqueradePlaces[masqueradeProgram] }
   const parts = { proxy, dns, policies, ingress, masquerade, folders }
   const deps = { client, nodeName, without, ...parts, clock: systemClock, random, newUid: randomUUID, log }
   await runControllers(deps, signal)

@@ -1,6 +1,7 @@
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import { isProgram } from '../../../system/files/is-program.ts'
 import { Nft } from '../../../system/network/nft.ts'
+import { ProcessError } from '../../../system/processes/run-process.ts'
 import type { StandaloneDeps } from '../node-deps.ts'
 
 /** What the rules of services are written with. */
@@ -21,7 +22,8 @@ export async function findNftProblem(
     return undefined
   } catch (error) {
     signal.throwIfAborted()
-    return `nft fails: ${errorMessage(error)}`
+    const said = error instanceof ProcessError ? error.result?.stderr.trim() : undefined
+    return `nft fails (${said || errorMessage(error)})`
   }
 }
 

@@ -1,10 +1,12 @@
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import { writeMasquerade } from '../../../controllers/masquerade/masquerade.ts'
+import { Iptables } from '../../../system/network/iptables.ts'
 import { Nft } from '../../../system/network/nft.ts'
 import type { StandaloneDeps } from '../node-deps.ts'
 import type { NodeLayout } from '../node-layout.ts'
+import type { RulesProgram } from './find-rules-program.ts'
 
-/** Gives all pods the address of the node towards the outside. False where nft cannot: then the bridge plugin has to do it, for each pod. */
+/** Gives all pods the address of the node towards the outside. Undefined where nothing could: then the bridge plugin has to do it, for each pod. */
 export async function prepareMasquerade(
   deps: Pick<StandaloneDeps, 'clock' | 'say'>,
   {
@@ -16,15 +18,22 @@ export async function prepareMasquerade(
     readonly nftProblem: string | undefined
   },
   signal: AbortSignal,
-): Promise<boolean> {
-  if (nftProblem !== undefined) return false
-  try {
-    const rules = new Nft(deps.clock)
-    await writeMasquerade({ table: services.masqueradeTable, podRanges, rules }, signal)
-    return true
-  } catch (error) {
-    signal.throwIfAborted()
-    deps.say(`warning: pods get the address of the node by iptables, since nft fails: ${errorMessage(error)}`)
-    return false
+): Promise<RulesProgram | undefined> {
+  const iptables = new Iptables(deps.clock)
+  const places = [
+    ...(nftProblem === undefined
+      ? [['nft', { table: services.masqueradeTable, rules: new Nft(deps.clock) }] as const]
+      : []),
+    ['iptables', { chainPrefix: services.masqueradePrefix, iptables }] as const,
+  ]
+  for (const [program, place] of places) {
+    try {
+      await writeMasquerade({ podRanges, ...place }, signal)
+      return program
+    } catch (error) {
+      signal.throwIfAborted()
+      deps.say(`warning: the rule that gives pods the address of the node cannot be written: ${errorMessage(error)}`)
+    }
   }
+  return undefined
 }

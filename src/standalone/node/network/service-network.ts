@@ -77,11 +77,20 @@ export async function warnOfForwardDrops(
 export async function removeUnkeptRules(
   clock: Clock,
   { services }: Pick<NodeLayout, 'services'>,
-  kept: { readonly services: RulesProgram | undefined; readonly policies: boolean },
+  kept: {
+    readonly services: RulesProgram | undefined
+    readonly masquerade: RulesProgram | undefined
+    readonly policies: boolean
+  },
   signal: AbortSignal,
 ): Promise<void> {
   if (kept.services !== 'nft') await removeTable(clock, services.table, signal)
-  if (kept.services !== 'iptables') await removeChains(clock, services.chainPrefix, signal)
+  if (kept.masquerade !== 'nft') await removeTable(clock, services.masqueradeTable, signal)
+  const prefixes = [
+    ...(kept.services === 'iptables' ? [] : [services.chainPrefix]),
+    ...(kept.masquerade === 'iptables' ? [] : [services.masqueradePrefix]),
+  ]
+  await removeChains(clock, prefixes, signal)
   if (!kept.policies) await removeTable(clock, services.policyTable, signal)
 }
 
@@ -93,7 +102,7 @@ export async function removeServiceNetwork(
 ): Promise<void> {
   const { table: own, policyTable, masqueradeTable } = services
   for (const table of [own, policyTable, masqueradeTable]) await removeTable(clock, table, signal)
-  await removeChains(clock, services.chainPrefix, signal)
+  await removeChains(clock, [services.chainPrefix, services.masqueradePrefix], signal)
   await tryRun(clock, ['ip', 'link', 'delete', 'dev', services.device], signal)
 }
 
@@ -104,12 +113,13 @@ async function removeTable(clock: Clock, table: string, signal: AbortSignal): Pr
   })
 }
 
-async function removeChains(clock: Clock, prefix: string, signal: AbortSignal): Promise<void> {
+async function removeChains(clock: Clock, prefixes: readonly string[], signal: AbortSignal): Promise<void> {
+  if (prefixes.length === 0) return
   const iptables = new Iptables(clock)
   for (const family of ['IPv4', 'IPv6'] as const) {
     try {
       const saved = await iptables.save(family, signal)
-      if (hasOwnChains(prefix, saved))
+      for (const prefix of prefixes.filter((each) => hasOwnChains(each, saved)))
         await iptables.restore(family, formatIptablesInput(new IptablesBuilder(), prefix, saved), signal)
     } catch {
       // Without iptables there are no chains.
