@@ -157,6 +157,8 @@ async function mainThreadSeconds(pid: number): Promise<number> {
 async function removeAll({ lab, pods, signal }: Bench, agent: LabAgent): Promise<number> {
   const from = now()
   for (let index = 0; index < pods; index += 1) await lab.manifests.remove(`many-${String(index).padStart(3, '0')}`)
-  const isGone = async () => (await agent.pods().catch(() => undefined))?.length === 0 && now()
+  // The agent may show no pod any more while their containers still end.
+  const isGone = async () =>
+    (await agent.pods().catch(() => undefined))?.length === 0 && (await lab.runtime.tasks()).length === 0 && now()
   return ((await waitFor('all pods to be gone', isGone, { pollMs: 100, deadlineMs: GONE_MS, signal })) - from) / 1000
 }

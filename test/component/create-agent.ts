@@ -165,7 +165,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
       memory: {
         idleCpuMs: () => 0,
         residentBytes: () => 0,
-        collectGarbage: () => {},
+        collectGarbage: () => 0,
         trimMalloc: () => {},
         unmapCode: () => {},
       },

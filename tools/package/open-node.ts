@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 
@@ -35,8 +35,10 @@ export function openNode(root: string, work: string, architecture: Architecture)
   return {
     path,
     licence: readFileSync(join(folder, 'LICENSE'), 'utf8'),
-    // Libraries of the other architecture: on Debian of the packages NAME-arm64-cross.
-    run: isOwn ? [path] : [findEmulator(gnu), '-L', `/usr/${gnu}-linux-gnu`, path],
+    // Not every user runs it, and an emulator needs more to be installed.
+    get run() {
+      return isOwn ? [path] : [...findEmulator(gnu), path]
+    },
     strip: isOwn ? 'strip' : `${gnu}-linux-gnu-strip`,
   }
 }
@@ -56,16 +58,21 @@ function fetchPackage(root: string, work: string, name: string): string {
   return join(work, 'package')
 }
 
-function findEmulator(gnu: string): string {
+/** With the libraries of the other architecture: on Debian of the packages NAME-arm64-cross. */
+function findEmulator(gnu: string): readonly string[] {
+  const packages = 'apt-get install qemu-user-static libc6-arm64-cross libstdc++6-arm64-cross libatomic1-arm64-cross'
+  const libraries = `/usr/${gnu}-linux-gnu`
+  if (!existsSync(`${libraries}/lib`))
+    throw new Error(
+      `Cannot make an executable for ${gnu}: its libraries are not in ${libraries}; on Debian: ${packages}`,
+    )
   for (const name of [`qemu-${gnu}-static`, `qemu-${gnu}`]) {
     try {
       execFileSync(name, ['--version'], { stdio: 'ignore' })
-      return name
+      return [name, '-L', libraries]
     } catch {
       // The other one, perhaps.
     }
   }
-  throw new Error(
-    `Cannot make an executable for ${gnu}: qemu-${gnu} is missing; on Debian: apt-get install qemu-user-static libc6-arm64-cross libstdc++6-arm64-cross libatomic1-arm64-cross`,
-  )
+  throw new Error(`Cannot make an executable for ${gnu}: qemu-${gnu} is missing; on Debian: ${packages}`)
 }

@@ -8,8 +8,8 @@ export interface MemoryTrimDeps {
   readonly idleCpuMs: () => number
   /** What the process has of the machine's memory, but for what is in files too. */
   readonly residentBytes: () => number
-  /** Gives the garbage of JavaScript back; a pause of some 50 ms. */
-  readonly collectGarbage: () => void
+  /** Gives the garbage of JavaScript back, and says how many milliseconds that took: some 50, more with more pods. */
+  readonly collectGarbage: () => number
   /** Gives back what malloc keeps; takes a few milliseconds. */
   readonly trimMalloc: () => void
   /** Gives up the pages of programs that are not used at the moment; takes a few milliseconds. */
@@ -27,10 +27,11 @@ const WORTH_BYTES = 6_000_000
 const MUCH_BYTES = 24_000_000
 // What was in use the last time may be free by now, and this costs next to nothing.
 const LATE_MS = 300_000
-// A little garbage that soon comes back is how the process works at the moment, not what a burst left: each time the next collection comes twice as late.
-const FIRST_PAUSE_MS = 10_000
-// So many pauses without a collection, and the next one is taken for a burst again.
-const PAUSES_OF_REST = 12
+// Collections take at most a thousandth of a core, as other threads work on one about as long as this one: a little garbage that soon comes back is how the process works at the moment, not what a burst left.
+const PAUSE_PER_COLLECTION = 2000
+const LEAST_PAUSE_MS = 10_000
+// Much of it is worth a collection sooner.
+const SOONER = 8
 
 /**
  * Gives memory back after the start, after a burst of work and after a crowd of callers, once it is quiet. V8 and malloc by themselves keep
@@ -40,7 +41,7 @@ export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): 
   const { clock, work, idleCpuMs, residentBytes, collectGarbage, trimMalloc, unmapCode } = deps
   let trimmedAt = clock.monotonic()
   let collectedAt = Number.NEGATIVE_INFINITY
-  let pauseMs = FIRST_PAUSE_MS
+  let pauseMs = LEAST_PAUSE_MS
   let left = 0
   let isStart = true
   let checksAtRest = 0
@@ -54,13 +55,13 @@ export async function runMemoryTrim(deps: MemoryTrimDeps, signal: AbortSignal): 
     const areCpusFree = idleCpuMs() - before.idleMs >= IDLE_MS
     const isQuiet = checksAtRest > 0 && (areCpusFree || checksAtRest >= LONG_REST_CHECKS)
     const now = clock.monotonic()
-    const worthBytes = now - collectedAt >= pauseMs ? WORTH_BYTES : MUCH_BYTES
-    const isWorth = isQuiet && residentBytes() - left >= worthBytes
+    const sinceMs = now - collectedAt
+    const worthBytes = sinceMs >= pauseMs ? WORTH_BYTES : MUCH_BYTES
+    const isWorth = isQuiet && sinceMs >= pauseMs / SOONER && residentBytes() - left >= worthBytes
     if (!isWorth && now - trimmedAt < LATE_MS) continue
     if (isWorth) {
-      pauseMs = now - collectedAt < PAUSES_OF_REST * pauseMs ? Math.min(2 * pauseMs, LATE_MS) : FIRST_PAUSE_MS
       collectedAt = now
-      collectGarbage()
+      pauseMs = Math.min(Math.max(PAUSE_PER_COLLECTION * collectGarbage(), LEAST_PAUSE_MS), LATE_MS)
     }
     trimMalloc()
     unmapCode()

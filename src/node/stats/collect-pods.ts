@@ -1,4 +1,4 @@
-import { nextTurn } from '../../base/async/next-turn.ts'
+import { createTurns } from '../../base/async/next-turn.ts'
 import type { TreeUsage } from '../../system/files/file-usage.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../model/pod/observed-pod.ts'
 import type { CgroupFinder } from './sampling/cgroup-finder.ts'
@@ -25,6 +25,8 @@ export interface PodObservation {
   readonly disk: DiskUsage | undefined
 }
 
+const TURN_MS = 2
+
 /** Reads the cgroups and interfaces of all pods that run, one pod at a time, so that other work runs in between. */
 export async function collectPods(
   observation: PodObservation,
@@ -32,6 +34,7 @@ export async function collectPods(
   signal: AbortSignal,
 ): Promise<readonly PodUsage[]> {
   const stats: PodUsage[] = []
+  const nextTurn = createTurns(TURN_MS)
   for (const pod of pods) {
     const found = await collectPod(observation, pod, signal)
     if (found !== undefined) stats.push(found)

@@ -7,7 +7,7 @@ import type { Container, PodSandbox } from '../../protocols/cri/generated/runtim
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
-import { readPod } from './read-pod.ts'
+import { isListedAsKnown, readPod } from './read-pod.ts'
 import type { ListedPod, RuntimeView } from './read-pod.ts'
 import { POD_UID_LABEL } from './to-observed.ts'
 
@@ -200,6 +200,12 @@ export class Observer {
     found: ListedPod | UnlistedPod,
     { read, patienceMs }: { readonly read: number; readonly patienceMs: number },
   ): Promise<void> {
+    const known = this.get(found.uid)
+    // Nearly all of them, nearly always: no deadline for what waits for nothing.
+    if (!('isUnlisted' in found) && isListedAsKnown(found, known) && !this.#outdated.has(found.uid)) {
+      this.#store(found.uid, known, read)
+      return
+    }
     const options = { clock: this.#deps.clock, ms: patienceMs, what: `the refresh of pod "${found.uid}"` }
     const complete = async (signal: AbortSignal) => {
       const listed = 'isUnlisted' in found ? await this.#listOne(found.uid, signal) : found

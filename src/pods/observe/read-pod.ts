@@ -37,6 +37,17 @@ export interface ReadPod {
   readonly omitted: readonly string[]
 }
 
+/** True when the lists have the parts of a pod that were known, in the same states: then there is nothing to ask for. */
+export function isListedAsKnown({ sandboxes, containers }: ListedPod, known: ObservedPod | undefined): boolean {
+  return (
+    known !== undefined &&
+    sandboxes.length === known.sandboxes.length &&
+    containers.length === known.containers.length &&
+    sandboxes.every((listed) => findSandbox(known, listed) !== undefined) &&
+    containers.every((listed) => findContainer(known, listed) !== undefined)
+  )
+}
+
 /**
  * Completes what the lists say of a pod. Only parts whose state changed since the last read are asked for: the rest of what a status
  * holds does not change while the state stays. A part that was there and is not listed is gone only if the runtime does not know its id
@@ -117,14 +128,26 @@ async function confirmContainer(
   return toObservedContainer({ labels: status.labels, podSandboxId: before.sandboxId }, status, endSeenAt)
 }
 
+/** As it was known, if it is listed in the same state. */
+function findSandbox(known: ObservedPod | undefined, listed: PodSandbox): ObservedSandbox | undefined {
+  const before = known?.sandboxes.find(({ id }) => id === listed.id)
+  return before?.ready === isSandboxReady(listed) ? before : undefined
+}
+
+/** As it was known, if it is listed in the same state. */
+function findContainer(known: ObservedPod | undefined, listed: Container): ObservedContainer | undefined {
+  const before = known?.containers.find(({ id }) => id === listed.id)
+  return before !== undefined && hasListedState(before, listed.state) ? before : undefined
+}
+
 async function readSandbox(
   runtime: RuntimeView,
   listed: PodSandbox,
   { known, isOutdated }: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedSandbox | undefined> {
-  const before = known?.sandboxes.find(({ id }) => id === listed.id)
-  if (!isOutdated && before !== undefined && before.ready === isSandboxReady(listed)) return before
+  const before = findSandbox(known, listed)
+  if (!isOutdated && before !== undefined) return before
   const reply = await unlessGone(runtime.podSandboxStatus({ podSandboxId: listed.id }, signal))
   return reply?.status === undefined ? undefined : toObservedSandbox(reply.status)
 }
@@ -135,10 +158,10 @@ async function readContainer(
   { known, isOutdated, now }: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedContainer | undefined> {
-  const before = known?.containers.find(({ id }) => id === listed.id)
-  if (!isOutdated && before !== undefined && hasListedState(before, listed.state)) return before
+  const before = findContainer(known, listed)
+  if (!isOutdated && before !== undefined) return before
   const reply = await unlessGone(runtime.containerStatus({ containerId: listed.id }, signal))
-  const endSeenAt = before?.endSeenAt ?? 0
+  const endSeenAt = known?.containers.find(({ id }) => id === listed.id)?.endSeenAt ?? 0
   return reply?.status === undefined
     ? undefined
     : toObservedContainer(listed, reply.status, endSeenAt > 0 ? endSeenAt : now)

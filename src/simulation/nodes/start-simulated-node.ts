@@ -82,7 +82,7 @@ export async function startSimulatedNode(deps: SimulatedNodeDeps, signal: AbortS
       log: log.child({ node: settings.nodeName }),
       random,
       loopDelay: { percentile: () => 0 },
-      memory: { idleCpuMs: () => 0, residentBytes: () => 0, collectGarbage() {}, trimMalloc() {}, unmapCode() {} },
+      memory: { idleCpuMs: () => 0, residentBytes: () => 0, collectGarbage: () => 0, trimMalloc() {}, unmapCode() {} },
       environment: {},
       workingDirectory: '/',
       write() {},

@@ -26,6 +26,11 @@ export function toCanonicalIp(ip: string): string {
   return familyOf(ip) === 'IPv6' ? new URL(`http://[${ip}]`).hostname.slice(1, -1) : ip
 }
 
+/** The same for an address that the C library wrote: it has another form only for those with an IPv4 address in them. A node has an address for each pod, and reads them every ten seconds. */
+function fromSystem(ip: string): string {
+  return ip.includes('.') ? toCanonicalIp(ip) : ip
+}
+
 /**
  * Checks the addresses that were asked for; where there are none, finds one as the Go kubelet does: the node's name when it is an address,
  * what that name stands for, else an address of the interface with the default route. (Where there is no such route: of any.)
@@ -85,7 +90,7 @@ const machineSources: AddressSources = {
     Object.fromEntries(
       Object.entries(networkInterfaces()).map(([name, addresses]) => [
         name,
-        (addresses ?? []).map(({ address }) => toCanonicalIp(address)),
+        (addresses ?? []).map(({ address }) => fromSystem(address)),
       ]),
     ),
   defaultRoutes: () => ({
@@ -96,6 +101,7 @@ const machineSources: AddressSources = {
 }
 
 const ROUTE_IS_UP = 1
+const ANY_IPV6 = '0'.repeat(32)
 
 /** The interface of the default route with the lowest metric, from the kernel's table of IPv4 routes. */
 export function parseDefaultRoute(table: string): string | undefined {
@@ -110,8 +116,9 @@ export function parseDefaultRoute(table: string): string | undefined {
 /** The same for IPv6, whose table has other columns. The kernel keeps routes that reject everything on the loopback interface. */
 export function parseDefaultRoute6(table: string): string | undefined {
   const routes = table.split('\n').flatMap((line) => {
+    if (!line.trimStart().startsWith(ANY_IPV6)) return []
     const [destination, length, , , , metric = '0', , , flags = '0', name] = line.trim().split(/\s+/)
-    const isDefault = destination === '0'.repeat(32) && length === '00'
+    const isDefault = destination === ANY_IPV6 && length === '00'
     return isDefault && isUp(flags) && name !== undefined && name !== 'lo'
       ? [{ name, metric: Number.parseInt(metric, 16) }]
       : []

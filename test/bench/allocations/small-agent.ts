@@ -50,7 +50,7 @@ export async function startSmallAgent(pods: number) {
       log: silentLogger,
       random: () => 0.5,
       loopDelay: { percentile: () => 0 },
-      memory: { idleCpuMs: () => 0, residentBytes: () => 0, collectGarbage() {}, trimMalloc() {}, unmapCode() {} },
+      memory: { idleCpuMs: () => 0, residentBytes: () => 0, collectGarbage: () => 0, trimMalloc() {}, unmapCode() {} },
       environment: {},
       workingDirectory: '/',
       write() {},

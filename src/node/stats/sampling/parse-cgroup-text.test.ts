@@ -18,8 +18,10 @@ describe('parseNumber() and parseLimit()', () => {
 })
 
 test('parseFlat() reads names and values; what is not there is 0', () => {
-  const value = parseFlat('anon 4096\nfile 0\n')
-  assert.deepEqual([value('anon'), value('file'), value('shmem'), parseFlat(undefined)('anon')], [4096, 0, 0, 0])
+  const value = parseFlat('anon 4096\ntotal_file 7\nfile 0\nfile_mapped 5')
+  const names = ['anon', 'file', 'total_file', 'file_mapped', 'mapped', 'shmem']
+  assert.deepEqual(names.map(value), [4096, 0, 7, 5, 0, 0])
+  assert.equal(parseFlat(undefined)('anon'), 0)
 })
 
 test('parsePressure() reads both lines, and knows kernels that have one or none', () => {
