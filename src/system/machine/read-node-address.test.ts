@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseDefaultRoute, parseDefaultRoute6, readNodeAddress, toCanonicalIp } from './read-node-address.ts'
+import { parseDefaultRoute, parseDefaultRoute6, readNodeAddress } from './read-node-address.ts'
+import { toCanonicalIp } from './canonical-ip.ts'
 import type { AddressSources } from './read-node-address.ts'
 
 const sources: AddressSources = {

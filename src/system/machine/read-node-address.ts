@@ -1,12 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { familyOf, toCanonicalIp } from './canonical-ip.ts'
+import { createKnownInterfaces } from './known-interfaces.ts'
+import type { InterfaceAddresses } from './known-interfaces.ts'
 
 /** What the machine says about its addresses; replaced in tests. */
 export interface AddressSources {
-  /** The addresses of each network interface. */
-  readonly interfaces: () => Readonly<Record<string, readonly string[]>>
+  readonly interfaces: () => InterfaceAddresses
   /** The interface of the default route, of each family. */
   readonly defaultRoutes: () => Readonly<Record<'IPv4' | 'IPv6', string | undefined>>
   /** What the names of hosts say; fails for a name that is unknown. */
@@ -19,16 +20,6 @@ export interface AddressReport {
   readonly fault: string | undefined
   /** The address that was found, where none was asked for. */
   readonly found: string | undefined
-}
-
-/** IP addresses are compared as text, so each has one form only. (Node's isIP() compiles a regular expression of 5 ms for IPv6.) */
-export function toCanonicalIp(ip: string): string {
-  return familyOf(ip) === 'IPv6' ? new URL(`http://[${ip}]`).hostname.slice(1, -1) : ip
-}
-
-/** The same for an address that the C library wrote: it has another form only for those with an IPv4 address in them. A node has an address for each pod, and reads them every ten seconds. */
-function fromSystem(ip: string): string {
-  return ip.includes('.') ? toCanonicalIp(ip) : ip
 }
 
 /**
@@ -81,18 +72,8 @@ function findAddressFault(ip: string, local: readonly string[]): string | undefi
   return local.includes(ip) ? undefined : expected('one that an interface of this machine has')
 }
 
-function familyOf(ip: string): 'IPv4' | 'IPv6' {
-  return ip.includes(':') ? 'IPv6' : 'IPv4'
-}
-
 const machineSources: AddressSources = {
-  interfaces: () =>
-    Object.fromEntries(
-      Object.entries(networkInterfaces()).map(([name, addresses]) => [
-        name,
-        (addresses ?? []).map(({ address }) => fromSystem(address)),
-      ]),
-    ),
+  interfaces: createKnownInterfaces(),
   defaultRoutes: () => ({
     IPv4: parseDefaultRoute(readText('/proc/net/route')),
     IPv6: parseDefaultRoute6(readText('/proc/net/ipv6_route')),

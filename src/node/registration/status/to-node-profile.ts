@@ -1,6 +1,6 @@
 import type { Settings } from '../../../model/config/load-configuration.ts'
 import type { RuntimeStatusReport } from '../../../protocols/cri/runtime-status.ts'
-import { toCanonicalIp } from '../../../system/machine/read-node-address.ts'
+import { toCanonicalIp } from '../../../system/machine/canonical-ip.ts'
 import type { NodeProfile } from './node-profile.ts'
 
 /** What the node says that it can do; only what really works. The API takes it in alphabetical order alone. */

@@ -52,6 +52,9 @@ export function isPodResized(podResources: Resources, actuated: PodAllocation | 
 
 /** A limit says more than a request, which counts when the limit stays. */
 function direction(name: ResizedResource, before: Resources, after: Resources): ResizeDirection | undefined {
+  // As a rule, at each pass over each pod: no need to know what it is worth.
+  const isSame = (kind: 'limits' | 'requests') => before?.[kind]?.[name] === after?.[kind]?.[name]
+  if (isSame('limits') && isSame('requests')) return undefined
   const [oldLimit, newLimit] = [amount(name, before?.limits), amount(name, after?.limits)]
   if (oldLimit !== newLimit) return newLimit === 0n || (oldLimit !== 0n && newLimit > oldLimit) ? 'grows' : 'shrinks'
   const [oldRequest, newRequest] = [amount(name, before?.requests), amount(name, after?.requests)]

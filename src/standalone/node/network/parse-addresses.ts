@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { toCanonicalIp } from '../../../system/machine/read-node-address.ts'
+import { toCanonicalIp } from '../../../system/machine/canonical-ip.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 
 /** The addresses of --address: none, one, or one of each family, as those of a Node. */

@@ -24,6 +24,8 @@ export interface PrivateContainerd {
 // As long as the agent waits for its runtime.
 const START_DEADLINE_MS = 120_000
 const STOP_GRACE_MS = 5000
+// Also where the program is read from a slow disk for the first time, or emulated.
+const PROGRAM_MS = 60_000
 const WAITS = { firstMs: 5, longestMs: 200, factor: 1.2 }
 // Every later containerd reads its configuration too.
 const OLDEST_RELEASE: ContainerdRelease = { major: 1, minor: 6 }
@@ -169,7 +171,7 @@ async function readRelease(
 ): Promise<ContainerdRelease> {
   const { stdout } = await runProcess(
     clock,
-    { argv: [...enter, 'containerd', '--version'], deadlineMs: 10_000 },
+    { argv: [...enter, 'containerd', '--version'], deadlineMs: PROGRAM_MS },
     signal,
   )
   return parseContainerdRelease(stdout) ?? OLDEST_RELEASE
@@ -185,7 +187,7 @@ async function findSnapshotter(
   const folder = (name: string) => `${trial}/${name}`
   for (const name of ['lower', 'upper', 'work', 'merged']) await makeFolder(folder(name))
   const options = `lowerdir=${folder('lower')},upperdir=${folder('upper')},workdir=${folder('work')}`
-  const run = (...argv: string[]) => runProcess(clock, { argv: [...enter, ...argv], deadlineMs: 10_000 }, signal)
+  const run = (...argv: string[]) => runProcess(clock, { argv: [...enter, ...argv], deadlineMs: PROGRAM_MS }, signal)
   const { exitCode } = await run('mount', '-t', 'overlay', 'overlay', '-o', options, folder('merged'))
   if (exitCode === 0) await run('umount', folder('merged'))
   await removeTree(trial)
