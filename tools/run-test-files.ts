@@ -79,17 +79,9 @@ async function runProcess(
   const started = performance.now()
   const child = spawn(
     process.execPath,
-    [
-      '--import=./tools/untracked-promises.ts',
-      // node:test loads one file as a program of its own, several as a list.
-      ...(files.length === 1 ? [] : ['--test', '--test-isolation=none']),
-      `--test-timeout=${timeoutMs}`,
-      '--test-reporter=./tools/quiet-reporter.ts',
-      '--test-reporter-destination=stdout',
-      '--test-reporter=./tools/result-reporter.ts',
-      `--test-reporter-destination=${scratch}/results`,
-      ...files,
-    ],
+    files.length === 1
+      ? toOwnProgram(files, timeoutMs, `${scratch}/results`)
+      : ['./tools/run-in-one-process.ts', String(timeoutMs), `${scratch}/results`, ...files],
     // A test that runs this must not get the reports of these tests.
     {
       env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...(temporary !== undefined && { TMPDIR: temporary }) },
@@ -111,6 +103,19 @@ async function runProcess(
   }
   await rm(scratch, { recursive: true })
   return ending
+}
+
+/** node:test runs a single file as a program of its own. */
+function toOwnProgram(files: readonly string[], timeoutMs: number, results: string): readonly string[] {
+  return [
+    '--import=./tools/untracked-promises.ts',
+    `--test-timeout=${timeoutMs}`,
+    '--test-reporter=./tools/quiet-reporter.ts',
+    '--test-reporter-destination=stdout',
+    '--test-reporter=./tools/result-reporter.ts',
+    `--test-reporter-destination=${results}`,
+    ...files,
+  ]
 }
 
 function findTrouble(
