@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { makeTemporaryFolder } from '../test/fixtures/make-temporary-folder.ts'
 import { buildProgram } from './build-program.ts'
+import { writePrograms } from './program/write-programs.ts'
 
 test('a program loads one file besides itself at its start, whatever it shares with what is loaded later', async () => {
   const root = makeTemporaryFolder()
@@ -40,8 +41,9 @@ test('a built program has the names of its functions and files, and no other com
     readonly untilTheEnd = function untilTheEnd() { return 'a…' }
   }`
   writeFileSync(join(root, 'src/main.ts'), text)
-  await buildProgram(root, { name: 'main', source: 'src/main.ts', outdir: join(root, 'dist') })
-  const built = readFileSync(join(root, 'dist/main.js'), 'utf8')
+  await buildProgram(root, { name: 'main', source: 'src/main.ts', outdir: join(root, 'built') })
+  await writePrograms(join(root, 'built'), join(root, 'dist'), ['main'])
+  const built = readFileSync(join(root, 'dist/scripts/main.js'), 'utf8')
   assert.match(built, /function untilTheEnd\(/)
   assert.match(built, /^\/\/ src\/main\.ts$/m)
   assert.doesNotMatch(built, /comments/)

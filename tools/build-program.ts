@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { build, transform } from 'esbuild'
+import { build } from 'esbuild'
 import type { BuildOptions, Metafile, Plugin } from 'esbuild'
 
 /** Packages in CommonJS get Node's own modules by it. Whatever else they ask for is in the bundle, or missing. */
-export const PROGRAM_BANNER = 'const require = process.getBuiltinModule;'
+const PROGRAM_BANNER = 'const require = process.getBuiltinModule;'
 
 /** What a program says about itself. */
 export interface OwnBuild {
@@ -29,11 +29,12 @@ interface Program {
  * Returns the paths below the root of all that is in them.
  */
 export async function buildProgram(root: string, program: Program): Promise<readonly string[]> {
-  const { metafile } = await bundle(root, program)
+  // Which of our files are loaded early does not depend on packages.
+  const { metafile } = await bundle(root, program, [], { packages: 'external' })
   const { metafile: made, outputFiles } = await bundle(root, program, [keepTogether(metafile, root, program.source)])
-  for (const { path, text } of outputFiles) {
+  for (const { path, contents } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, await shorten(text))
+    writeFileSync(path, contents)
   }
   return Object.keys(made.inputs)
 }
@@ -43,7 +44,7 @@ export async function bundle(
   root: string,
   { name, source, outdir, beside = {}, ownBuild }: Program,
   plugins: readonly Plugin[] = [],
-  options: Pick<BuildOptions, 'sourcemap' | 'logLevel'> = {},
+  options: Pick<BuildOptions, 'sourcemap' | 'logLevel' | 'packages'> = {},
 ) {
   return await build({
     absWorkingDir: root,
@@ -64,22 +65,6 @@ export async function bundle(
     write: false,
     metafile: true,
   })
-}
-
-// The comments in which esbuild names the file that the lines below come from, and the exports at the end.
-const PART = /^(?=\/\/ \S+\.\w+$|export \{$)/m
-
-/**
- * Without indentation and other comments. Node keeps the text of what it runs, and one character that is not ASCII doubles it. What a stack trace needs
- * stays: names, lines of some length, the files they come from.
- */
-async function shorten(text: string): Promise<string> {
-  const parts = text.split(PART).map(async (part) => {
-    if (part.startsWith('export {')) return part
-    const [name] = /^\/\/ .*\n/.exec(part) ?? ['']
-    return name + (await transform(part, { minifyWhitespace: true, lineLimit: 160, target: 'node26' })).code
-  })
-  return (await Promise.all(parts)).join('')
 }
 
 /** grpc-js loads it in two functions, for channelz and ORCA, that are never called here; it brings protobufjs, which has a script that runs at its installation. */

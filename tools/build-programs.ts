@@ -18,16 +18,25 @@ export const PROGRAMS = {
 
 export type ProgramName = keyof typeof PROGRAMS
 
-/** Writes all programs to a folder. Returns the paths below the root of all that is in them. */
+interface Choice {
+  /** All if there is none. */
+  readonly names?: readonly ProgramName[]
+  /** What else is built with a program. */
+  readonly beside?: Partial<Record<ProgramName, Readonly<Record<string, string>>>>
+}
+
+/** Writes programs to a folder. Returns the paths below the root of all that is in them. */
 export async function buildPrograms(
   root: string,
   outdir: string,
-  beside: Partial<Record<ProgramName, Readonly<Record<string, string>>>> = {},
+  { names = Object.keys(PROGRAMS) as ProgramName[], beside = {} }: Choice = {},
 ): Promise<readonly string[]> {
   const inputs: string[] = []
   const ownBuild = readOwnBuild(root)
-  for (const [name, source] of Object.entries(PROGRAMS) as [ProgramName, string][])
-    inputs.push(...(await buildProgram(root, { name, source, outdir, beside: beside[name] ?? {}, ownBuild })))
+  for (const name of names) {
+    const program = { name, source: PROGRAMS[name], outdir, beside: beside[name] ?? {}, ownBuild }
+    inputs.push(...(await buildProgram(root, program)))
+  }
   return inputs
 }
 

@@ -26,7 +26,9 @@ export async function withBuiltAgents<T>(run: () => Promise<T>): Promise<T> {
 
 async function buildAgents(folder: string): Promise<void> {
   const beside = BUILT_FILES.map((name) => [name, `test/e2e/support/${name}.ts`])
-  await buildPrograms(root, folder, { main: Object.fromEntries(beside) })
+  // The kubelet, and what it expects beside itself.
+  const names = ['main', 'child/main', 'child/dial', 'yaml-library'] as const
+  await buildPrograms(root, folder, { names, beside: { main: Object.fromEntries(beside) } })
   const launcher = `#!/bin/sh
 NODE_COMPILE_CACHE=${folder}/compiled
 export NODE_COMPILE_CACHE
