@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { arbitraryText } from '../../../test/builders/arbitrary-text.ts'
 import { cutUtf8, utf8Bytes } from './utf8-bytes.ts'
 
 test('utf8Bytes() gives the bytes that Node gives, for any text', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(arbitraryText(), (text) => {
       assert.deepEqual([...utf8Bytes(text)], [...Buffer.from(text, 'utf8')])
     }),
   )
@@ -14,7 +15,7 @@ test('utf8Bytes() gives the bytes that Node gives, for any text', () => {
 
 test('cutUtf8() keeps as many whole characters as fit', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, maxBytes) => {
+    fc.property(arbitraryText(), fc.nat(40), (text, maxBytes) => {
       const cut = cutUtf8(text, maxBytes)
       const rest = text.slice(cut.length)
       assert.ok(text.startsWith(cut) && Buffer.byteLength(cut) <= maxBytes)
