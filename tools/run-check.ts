@@ -9,7 +9,8 @@ export const gate: readonly (readonly [name: string, args: readonly string[]])[]
   ['format', [...bin('oxfmt', 'bin/oxfmt'), '--check']],
   ['lint', [...bin('oxlint', 'bin/oxlint'), '--type-aware', '--deny-warnings']],
   ['layers', ['tools/check-layers.ts']],
-  ['types', bin('typescript', 'bin/tsc')],
+  // With what it found the last time it is done in a quarter of the time where little has changed.
+  ['types', [...bin('typescript', 'bin/tsc'), '--incremental', '--tsBuildInfoFile', '.cache/types.tsbuildinfo']],
   ['types of the page', [...bin('typescript', 'bin/tsc'), '-p', 'src/page/client']],
   ['pure files', [...bin('typescript', 'bin/tsc'), '-p', 'tsconfig.pure.json']],
   ['dead code', bin('knip', 'bin/knip.js')],
