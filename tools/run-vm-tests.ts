@@ -9,6 +9,7 @@ import { errorMessage } from '../src/base/telemetry/error-text.ts'
 import { isProgram } from '../src/system/files/is-program.ts'
 import { vmSuites } from '../test/vm/suites.ts'
 import type { VmSuite } from '../test/vm/support/vm-suite.ts'
+import { checkExecutable } from './package/open-node.ts'
 import { findAccelerator } from './vm/find-accelerator.ts'
 import { makePayload } from './vm/payload.ts'
 import { runCommand } from './vm/run-command.ts'
@@ -170,6 +171,7 @@ async function main(args: readonly string[]): Promise<boolean> {
     throw new Error(
       `Cannot run machines with ${architecture}: there is no program ${qemu}; on Debian: apt-get install ${qemuPackage}`,
     )
+  if (options.suites.some(({ needsPackages }) => needsPackages === true)) checkExecutable(options.hardware.node)
   const interrupt = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => interrupt.abort(new Error('interrupted')))

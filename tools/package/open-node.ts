@@ -58,6 +58,11 @@ function fetchPackage(root: string, work: string, name: string): string {
   return join(work, 'package')
 }
 
+/** Fails with what is missing to make an executable for an architecture; before anything else that takes long. */
+export function checkExecutable(architecture: Architecture): void {
+  if (architecture !== process.arch) findEmulator(architectures[architecture].gnu)
+}
+
 /** With the libraries of the other architecture: on Debian of the packages NAME-arm64-cross. */
 function findEmulator(gnu: string): readonly string[] {
   const packages = 'apt-get install qemu-user-static libc6-arm64-cross libstdc++6-arm64-cross libatomic1-arm64-cross'
