@@ -190,6 +190,44 @@ describe('runAppliedFolder()', () => {
     assert.ok(node.said.includes('ConfigMap default/a repaired'))
   })
 
+  test('leaves the number of replicas to an autoscaler, and nothing else', async (t) => {
+    const node = await setUp(t)
+    const path = '/apis/apps/v1/namespaces/default/deployments/web'
+    const deployment = (image: string, replicas = 'replicas: 3, ') =>
+      `apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {${replicas}selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: ${image}}]}}}\n`
+    const read = async () =>
+      (await node.get(path)).body as unknown as {
+        spec?: { replicas: number; paused?: boolean; template: { spec: { containers: [{ image: string }] } } }
+      }
+    const replicas = async () => (await read()).spec?.replicas
+    const scale = (count: number) => node.send('PATCH:strategic', path, { spec: { replicas: count } })
+    node.write('web.yaml', deployment('a'))
+    node.write(
+      'scaler.yaml',
+      'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: scaler}\nspec: {maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n',
+    )
+    await until(() => node.said.some((line) => line.startsWith('HorizontalPodAutoscaler')))
+    await scale(2)
+    // What the autoscaler does not own is kept as it was applied, and that is how to know that the files were looked at again.
+    await node.send('PATCH:strategic', path, {
+      spec: { paused: true, template: { spec: { containers: [{ name: 'c', image: 'b' }] } } },
+    })
+    await until(async () => (await read()).spec?.template.spec.containers[0].image === 'a')
+    assert.equal(await replicas(), 2)
+    // Another version of the file, and one that says nothing about it any more.
+    node.write('web.yaml', deployment('d'))
+    await until(async () => (await read()).spec?.template.spec.containers[0].image === 'd')
+    node.write('web.yaml', deployment('e', ''))
+    await until(async () => (await read()).spec?.template.spec.containers[0].image === 'e')
+    assert.equal(await replicas(), 2)
+    node.write('web.yaml', deployment('e', 'replicas: 4, '))
+    // Without an autoscaler the file counts again.
+    node.remove('scaler.yaml')
+    await until(async () => (await replicas()) === 4)
+    const word = 'Deployment default/web: the number of replicas is left to HorizontalPodAutoscaler scaler'
+    assert.equal(node.said.filter((line) => line === word).length, 1)
+  })
+
   test('deletes with an object what belongs to it: a Job by itself would leave its pods', async (t) => {
     const node = await setUp(t)
     node.write('a.yaml', map('a', '1'))

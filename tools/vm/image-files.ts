@@ -31,6 +31,7 @@ export const imagePackages: readonly string[] = [
   'iptables',
   'nftables',
   'iproute2',
+  'e2fsprogs',
   'xfsprogs',
   'quota',
   'apparmor',

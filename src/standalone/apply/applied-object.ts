@@ -22,3 +22,12 @@ export interface ObjectName {
 export function formatObjectName({ kind, namespace, name }: ObjectName): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
 }
+
+/** By its group, since it is the same object in each version of it. */
+export function objectKey({ apiVersion, kind, namespace, name }: ObjectName): string {
+  return `${groupOf(apiVersion)}/${kind}/${namespace}/${name}`
+}
+
+export function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+}

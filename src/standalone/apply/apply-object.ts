@@ -6,6 +6,7 @@ import { computeApplyPatch } from './compute-apply-patch.ts'
 import type { ApplyPatch } from './compute-apply-patch.ts'
 import { isWithin } from './is-within.ts'
 import type { ObjectPlace } from './object-paths.ts'
+import { withoutReplicas } from './scaled-objects.ts'
 import { formatExactJson, parseExactJson } from '../../base/document/exact-json.ts'
 
 // The one that kubectl uses, so that both can be used on the same object.
@@ -25,10 +26,14 @@ export interface ApplyDeps {
 /** What was done for an object. */
 export type Outcome = 'created' | 'configured' | 'repaired' | 'replaced' | 'unchanged'
 
-/** Makes an object as it is wanted. A pod that cannot become so is deleted and created again, since most of a pod never changes. */
+/** Makes an object as it is wanted, but for the number of replicas where an autoscaler sets it. A pod that cannot become so is deleted and created again, since most of a pod never changes. */
 export async function applyObject(
   deps: ApplyDeps,
-  { object, place }: { readonly object: AppliedObject; readonly place: ObjectPlace },
+  {
+    object,
+    place,
+    isScaled,
+  }: { readonly object: AppliedObject; readonly place: ObjectPlace; readonly isScaled: boolean },
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { client } = deps
@@ -42,11 +47,12 @@ export async function applyObject(
   const text = formatExactJson(object)
   // What others have changed in it counts too.
   const isDrift = before === text
-  if (isDrift && isWithin(object, live)) return 'unchanged'
-  const patch = computeApplyPatch(
+  if (isDrift && isWithin(isScaled ? withoutReplicas(object) : object, live)) return 'unchanged'
+  const { kind, body } = computeApplyPatch(
     before === undefined ? {} : (parseExactJson(before) as object),
     withLastApplied(object),
   )
+  const patch = { kind, body: isScaled ? withoutReplicas(body) : body }
   try {
     const after = await sendPatch(client, path, patch, signal)
     // The API only writes it in another form.

@@ -5,7 +5,7 @@ import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { applyObject, deleteApplied } from './apply-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
-import { formatObjectName } from './applied-object.ts'
+import { formatObjectName, groupOf, objectKey } from './applied-object.ts'
 import { DriftWatch } from './drift-watch.ts'
 import type { PlacedObject } from './drift-watch.ts'
 import { findField } from './find-field.ts'
@@ -13,6 +13,7 @@ import { FolderFiles } from './folder-files.ts'
 import type { BuildKustomization } from './folder-files.ts'
 import { ObjectPaths, UnknownKindError } from './object-paths.ts'
 import { Reporter } from './reporter.ts'
+import { readScaledObjects, ScaledObjects, withoutReplicas } from './scaled-objects.ts'
 import { writeFileDurably } from '../../system/files/durable-file.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
@@ -54,8 +55,10 @@ const FIRST = [
   'ConfigMap',
   'PersistentVolume',
   'PersistentVolumeClaim',
+  // Containers get the addresses of those that are there when they start.
+  'Service',
 ]
-const LAST = ['Service', 'Pod']
+const LAST = ['Pod']
 
 /** Applies what the files of a folder say, again whenever they change, until the signal aborts. */
 export async function runAppliedFolder(deps: AppliedFolderDeps, signal: AbortSignal): Promise<never> {
@@ -96,6 +99,8 @@ class AppliedFolder {
   readonly #files: FolderFiles
   /** Applied once, and so worth no word while they stay as they are. */
   readonly #known = new Set<string>()
+  /** Those with an autoscaler. */
+  readonly #scaled = new Set<string>()
   #record: ReadonlyMap<string, RecordedObject> | undefined
   #problems: string | undefined
   #applied: ReadonlyMap<string, PlacedObject> = new Map()
@@ -148,10 +153,13 @@ class AppliedFolder {
     let isWhole = isRead
     const abouts = new Set(this.#files.objects().map(({ file, object }) => aboutOf(file, object)))
     this.#reporter.retain((about) => !about.startsWith(OBJECT) || abouts.has(about))
+    // Also where a file does not say how many any more.
+    const isScalable = this.#files.objects().some(({ object }) => 'spec' in object)
+    const scaled = isScalable ? await readScaledObjects(this.#deps.client, signal) : new ScaledObjects([])
     for (const found of this.#files.objects().sort((a, b) => rank(a.object) - rank(b.object))) {
-      const name = await this.#apply(found, wanted, signal)
+      const name = await this.#apply(found, { wanted, scaled }, signal)
       if (name === undefined) isWhole = false
-      else if (name !== 'twice') record.set(keyOf(name), { ...name, file: found.file })
+      else if (name !== 'twice') record.set(objectKey(name), { ...name, file: found.file })
     }
     const objects = this.#files.objects().map(({ object }) => object)
     const isEmptied = record.size > 0 && this.#files.isEmpty
@@ -178,7 +186,13 @@ class AppliedFolder {
   /** Undefined when it failed. Of two files with one object the first counts. */
   async #apply(
     { file, object, line, lineOf }: ReturnType<FolderFiles['objects']>[number],
-    wanted: Map<string, PlacedObject & { readonly file: string }>,
+    {
+      wanted,
+      scaled,
+    }: {
+      readonly wanted: Map<string, PlacedObject & { readonly file: string }>
+      readonly scaled: ScaledObjects
+    },
     signal: AbortSignal,
   ): Promise<ObjectName | 'twice' | undefined> {
     const { folder, say, client, clock } = this.#deps
@@ -194,15 +208,18 @@ class AppliedFolder {
       const place = await this.#paths.find({ ...object, namespace, name: object.metadata.name }, signal)
       const { name } = place
       text = formatObjectName(name)
-      const key = keyOf(name)
+      const key = objectKey(name)
       const other = wanted.get(key)?.file
       if (other !== undefined) {
         const reason = `"${other}" has it too, and counts`
         this.#reporter.report(about, `"${file}" has ${text}, as "${other}" has: the latter counts`, problem(reason))
         return 'twice'
       }
-      wanted.set(key, { file, object, place })
-      const outcome = await applyObject({ client, clock }, { object, place }, signal)
+      const autoscaler = scaled.autoscalerOf(name)
+      this.#sayScaled(text, key, autoscaler)
+      const isScaled = autoscaler !== undefined
+      wanted.set(key, { file, object: isScaled ? withoutReplicas(object) : object, place })
+      const outcome = await applyObject({ client, clock }, { object, place, isScaled }, signal)
       if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${text} ${outcome}`)
       this.#known.add(key)
       this.#reporter.clear(about)
@@ -215,13 +232,23 @@ class AppliedFolder {
     }
   }
 
+  /** Once: else a file that says how many there should be would seem to be ignored. */
+  #sayScaled(text: string, key: string, autoscaler: string | undefined): void {
+    if (autoscaler === undefined) this.#scaled.delete(key)
+    else if (!this.#scaled.has(key)) {
+      this.#scaled.add(key)
+      this.#deps.say(`${text}: the number of replicas is left to HorizontalPodAutoscaler ${autoscaler}`)
+    }
+  }
+
   async #delete(name: RecordedObject, signal: AbortSignal): Promise<boolean> {
     const { client, clock, say } = this.#deps
     try {
       await deleteApplied({ client, clock }, await this.#paths.find(name, signal), signal)
       say(`${formatObjectName(name)} deleted`)
-      this.#known.delete(keyOf(name))
-      this.#reporter.clear(keyOf(name))
+      this.#known.delete(objectKey(name))
+      this.#scaled.delete(objectKey(name))
+      this.#reporter.clear(objectKey(name))
       return true
     } catch (error) {
       if (signal.aborted) throw error
@@ -229,7 +256,7 @@ class AppliedFolder {
       if (error instanceof UnknownKindError) return true
       const [object, reason] = [formatObjectName(name), `cannot be deleted: ${errorMessage(error)}`]
       const problem = { file: `${this.#deps.folder}/${name.file}`, object, reason }
-      this.#reporter.report(keyOf(name), `Cannot delete ${object}: ${errorMessage(error)}`, problem)
+      this.#reporter.report(objectKey(name), `Cannot delete ${object}: ${errorMessage(error)}`, problem)
       return false
     }
   }
@@ -255,7 +282,7 @@ function aboutOf(file: string, { kind, metadata }: AppliedObject): string {
 export function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {
   try {
     const objects = text === undefined ? [] : (JSON.parse(text) as readonly RecordedObject[])
-    return new Map(objects.map((object) => [keyOf(object), object]))
+    return new Map(objects.map((object) => [objectKey(object), object]))
   } catch {
     return new Map()
   }
@@ -265,15 +292,6 @@ function isRecordOf({ apiVersion, kind, namespace, name }: ObjectName, object: A
   const { metadata } = object
   const isThere = namespace === '' || namespace === (metadata.namespace || 'default')
   return isThere && groupOf(apiVersion) === groupOf(object.apiVersion) && kind === object.kind && name === metadata.name
-}
-
-/** By its group, since it is the same object in each version of it. */
-function keyOf({ apiVersion, kind, namespace, name }: ObjectName): string {
-  return `${groupOf(apiVersion)}/${kind}/${namespace}/${name}`
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 }
 
 function rank({ kind }: AppliedObject): number {

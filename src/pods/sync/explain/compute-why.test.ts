@@ -143,6 +143,23 @@ const rows: readonly (readonly [why: string, input: Partial<WhyInput>])[] = [
     },
   ],
   [
+    'Waits for the end of init container "i", which runs for 5.0 s',
+    {
+      status: {
+        phase: 'Pending',
+        initContainerStatuses: [
+          { ...status, name: 'beside', ready: true, state: { running: {} } },
+          { ...status, name: 'i', state: { running: { startedAt: new Date(now - 5000).toISOString() } } },
+          { ...status, name: 'next', state: { waiting: { reason: 'PodInitializing' } } },
+        ],
+        containerStatuses: [
+          { ...status, state: { waiting: { reason: 'PodInitializing' } }, lastState: ended(1, 700_000, 'Error') },
+        ],
+      },
+      nextCheckAt: now + 4000,
+    },
+  ],
+  [
     'Runs and is ready; liveness probe of container "a" fails: no',
     {
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },

@@ -17,6 +17,9 @@ export interface WhyInput {
   readonly now: number
 }
 
+/** What a container waits for before the init containers have ended. */
+const INITIALIZING = 'PodInitializing'
+
 /** How the message of a pod begins that was not let in. */
 const REJECTED = 'Pod was rejected: '
 
@@ -80,18 +83,33 @@ function containersOf(status: PodStatus | undefined): readonly ContainerStatus[]
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 }
 
+/** The container that all others wait for, if one of those that run before them does. One that runs beside them is ready while it runs. */
+function runningInit(status: PodStatus | undefined): ContainerStatus | undefined {
+  const isHeld = status?.containerStatuses?.some(({ state }) => state?.waiting?.reason === INITIALIZING) === true
+  if (!isHeld) return undefined
+  return status.initContainerStatuses?.findLast(({ state, ready }) => state?.running !== undefined && !ready)
+}
+
+function describeRun({ state }: ContainerStatus, now: number): string {
+  const startedAt = Date.parse(state?.running?.startedAt ?? '')
+  return Number.isNaN(startedAt) ? '' : `, which runs for ${seconds(now - startedAt)}`
+}
+
 /** Nothing is being done: either all is well, or it waits for something. */
 function describeRest({ status, steps, failingProbes, networkProblem, problem, nextCheckAt, now }: WhyInput): string {
   if (networkProblem !== undefined) return `Waits for the network: ${networkProblem}`
   const next = nextCheckAt === undefined ? '' : `; next check in ${seconds(nextCheckAt - now)}`
   if (problem !== undefined) return `${problem}${next}`
-  const waiting = containersOf(status).flatMap((container) => {
+  const init = runningInit(status)
+  const describeWaiting = (container: ContainerStatus) => {
     const { reason, message } = container.state?.waiting ?? {}
-    if (reason === undefined) return []
+    if (reason === undefined || (init !== undefined && reason === INITIALIZING)) return []
     const crashes = describeCrashes(container, steps, now)
     return [[`container "${container.name}" ${reason}`, message ?? [], crashes].flat().join(': ')]
-  })
+  }
+  const waiting = containersOf(status).flatMap(describeWaiting)
   if (waiting.length > 0) return `Waits: ${waiting.join('; ')}${next}`
+  if (init !== undefined) return `Waits for the end of init container "${init.name}"${describeRun(init, now)}`
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   const crashes = containersOf(status).flatMap((container) => {
     const recent = isRecent(container, now) ? describeCrashes(container, steps, now) : []
