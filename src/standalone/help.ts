@@ -94,6 +94,7 @@ refused.
 
 Options:
 ${STATE}
+  -n, --namespace NAME    its namespace, as for kubectl
   --root-dir DIR          the root directory of an agent that runs by itself, as "kubelet"; without it the
                           agent of --state, or where there is none the one of /var/lib/kubelet`,
   },

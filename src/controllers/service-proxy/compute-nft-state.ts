@@ -78,7 +78,8 @@ function declareHooks(table: NftTableBuilder, { seesBridge }: ProxyNetwork): voi
     ]),
     formatHook('nat', 'postrouting', 100),
   )
-  table.chain('refuse', ['counter reject'])
+  // On a machine of its own a client that is just connecting does not take the usual answer, and tries again after a second.
+  table.chain('refuse', ['meta l4proto tcp counter reject with tcp reset', 'counter reject'])
   table.chain('ignore', ['counter drop'])
   const withoutTarget = each((terms) => `ct state new ${byAddress(terms, 'noep')}`)
   const nodePorts = each((terms) => `ct state new ${byNodePort(terms, 'noepnp')}`)

@@ -84,6 +84,10 @@ describe('parseArguments()', () => {
     ['reset', { kind: 'reset', options: { state: '/var/lib/deckhand', yes: false } }],
     ['reset --yes --state s', { kind: 'reset', options: { state: '/home/me/s', yes: true } }],
     ['why web', { kind: 'why', pod: 'web', state: '/var/lib/deckhand', rootDirectory: undefined }],
+    [
+      'why deployment/web -n shop',
+      { kind: 'why', pod: 'shop/web', state: '/var/lib/deckhand', rootDirectory: undefined },
+    ],
     ['why --state s default/web', { kind: 'why', pod: 'default/web', state: '/home/me/s', rootDirectory: undefined }],
     [
       'why --root-dir kubelet web',

@@ -87,12 +87,14 @@ function parseCommand(name: string, rest: readonly string[], folder: string): Co
     case 'status':
       return { kind: 'status', state: resolve(folder, parse(rest, { state: text }).state ?? DEFAULT_STATE) }
     case 'why': {
-      const { values, names } = parseNamed(rest, { state: text, 'root-dir': text })
-      const { state = DEFAULT_STATE, 'root-dir': rootDirectory } = values
-      const [pod, ...others] = names
-      if (pod === undefined || others.length > 0)
+      const options = { state: text, 'root-dir': text, namespace: { ...text, short: 'n' } }
+      const { values, names } = parseNamed(rest, options)
+      const { state = DEFAULT_STATE, 'root-dir': rootDirectory, namespace } = values
+      const [name, ...others] = names
+      if (name === undefined || others.length > 0)
         throw wrong('Cannot say why: expected the name of one pod, as "deckhand status" shows it')
       const root = rootDirectory === undefined ? undefined : resolve(folder, rootDirectory)
+      const pod = namespace === undefined ? name : `${namespace}/${name.slice(name.lastIndexOf('/') + 1)}`
       return { kind: 'why', pod, state: resolve(folder, state), rootDirectory: root }
     }
     case 'kubeconfig': {
