@@ -44,6 +44,8 @@ describe('the rules of services in networks of their own', { timeout: 120_000 },
     proxy.slice('web', [])
     await proxy.until('no targets', async () => (await proxy.listing()).includes(`${VIP} . tcp . 80 : goto refuse`))
     assert.equal(await a.connect('tcp', VIP, 80), 'ECONNREFUSED')
+    // At once: a client that did not take the refusal would have asked again.
+    assert.match(await proxy.listing(), /counter packets 1 bytes \d+ reject with tcp reset/)
     assert.equal(await node.connect('tcp', VIP, 80), 'ECONNREFUSED')
     assert.equal(await neighbour.connect('tcp', '192.0.2.1', 30_080), 'ECONNREFUSED')
 
