@@ -99,7 +99,9 @@ export async function changeObjects(
       const warnings = [...changes.warnings]
       const made = changes.pending.find((each) => each.key.name === key.name && each.key.resource === key.resource)
       settleChanges(changes)
-      const present = changes.get(key)?.object
+      const stored = changes.get(key)?.object
+      // What followed may have made another one of the same name, which is not what the request was about.
+      const present = stored?.metadata.uid === object.metadata.uid ? stored : undefined
       const result = { object: present ?? object, isGone: present === undefined, warnings }
       if (!request.isDryRun) return result
       // What would not change at all is as it is.

@@ -525,6 +525,34 @@ describe('update', () => {
 })
 
 describe('delete', () => {
+  for (const path of [
+    '/api/v1/namespaces/default/services/kubernetes',
+    '/api/v1/namespaces/default/serviceaccounts/default',
+  ])
+    test(`the answer is about what was deleted, not about what was made in its place: ${path}`, async (t) => {
+      const { must } = await start(t)
+      const { uid, resourceVersion } = (await must('GET', path)).body.metadata
+      const dry = (await must('DELETE', path, { dryRun: ['All'] })).body
+      assert.deepEqual([dry.metadata.uid, dry.metadata.resourceVersion], [uid, resourceVersion])
+      const { body } = await must('DELETE', path)
+      assert.deepEqual([body.metadata.uid, body.metadata.deletionTimestamp], [uid, undefined])
+      const next = (await must('GET', path)).body.metadata
+      assert.notEqual(next.uid, uid)
+      // The last finalizer goes by a patch, which is answered with what it left of the object.
+      await must('PATCH:merge', path, { metadata: { finalizers: ['example.com/wait'] } })
+      assert.ok((await must('DELETE', path)).body.metadata.deletionTimestamp)
+      const freed = (await must('PATCH:merge', path, { metadata: { finalizers: null } })).body.metadata
+      assert.equal(freed.uid, next.uid)
+      const last = (await must('GET', path)).body.metadata.uid
+      assert.notEqual(last, next.uid)
+      const { body: list } = await must('DELETE', path.slice(0, path.lastIndexOf('/')))
+      assert.deepEqual(
+        list.items.map(({ metadata }: { metadata: { uid: string } }) => metadata.uid),
+        [last],
+      )
+      assert.notEqual((await must('GET', path)).body.metadata.uid, last)
+    })
+
   test('a pod gets its grace, which can only become shorter; the last deletion is at once', async (t) => {
     const { must, call } = await start(t)
     const { body: made } = await must('POST', PODS, podNamed('a'))
