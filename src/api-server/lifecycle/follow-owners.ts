@@ -1,6 +1,6 @@
 import { sameValue } from '../../base/document/same-value.ts'
 import type { DeleteOptions, OwnerReference } from '../../model/generated/core-v1.ts'
-import type { ApiObject, StoreKey } from '../store/api-object.ts'
+import type { ApiObject, StoreKey, StoredObject } from '../store/api-object.ts'
 import { removeFinalizer } from './change-set.ts'
 import type { Change, ChangeSet } from './change-set.ts'
 import { deleteObject, FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from './delete-object.ts'
@@ -50,9 +50,21 @@ function collect(changes: ChangeSet, key: StoreKey, options: DeleteOptions = {})
   if (leaving.length === 0) return
   if (leaving.length < ownerReferences.length) return disown(changes, stored, new Set(leaving))
   if (deletionTimestamp !== undefined) return
-  const isFirst = states.some(({ state }) => state === 'waiting') && changes.view.ownedBy(uid).length > 0
+  const owned = changes.view.ownedBy(uid)
+  const isFirst = states.some(({ state }) => state === 'waiting') && owned.length > 0
+  // Parity: what waits for one that waits itself may be a cycle, and is taken for one.
+  if (isFirst && owned.some(({ object }) => isWaiting(object))) unblock(changes, stored)
   const said = SAID[policyOf(stored.object) ?? ''] ?? 'Background'
-  deleteObject(changes, resource, stored, { ...options, propagationPolicy: isFirst ? 'Foreground' : said })
+  const propagationPolicy = isFirst ? 'Foreground' : said
+  deleteObject(changes, resource, changes.get(key) ?? stored, { ...options, propagationPolicy })
+}
+
+/** Lets the owners of an object go before it. */
+function unblock(changes: ChangeSet, { key, object }: StoredObject): void {
+  const ownerReferences = object.metadata.ownerReferences?.map((each) =>
+    each.blockOwnerDeletion === true ? { ...each, blockOwnerDeletion: false } : each,
+  )
+  changes.put(key, { ...object, metadata: { ...object.metadata, ownerReferences } })
 }
 
 /** Whether an owner holds what it owns, waits for it to go, or is gone itself. One of an unknown kind holds: others may know it. */
@@ -61,8 +73,12 @@ function stateOf(changes: ChangeSet, reference: OwnerReference, namespace: strin
   if (key === undefined) return 'solid'
   const owner = changes.get(key)?.object
   if (owner?.metadata.uid !== reference.uid) return 'gone'
-  const isWaiting = owner.metadata.deletionTimestamp !== undefined && policyOf(owner) === FOREGROUND_FINALIZER
-  return isWaiting ? 'waiting' : 'solid'
+  return isWaiting(owner) ? 'waiting' : 'solid'
+}
+
+/** Whether an owner goes after those that it owns. */
+function isWaiting(owner: ApiObject): boolean {
+  return owner.metadata.deletionTimestamp !== undefined && policyOf(owner) === FOREGROUND_FINALIZER
 }
 
 function disown(changes: ChangeSet, owned: { key: StoreKey; object: ApiObject }, owners: ReadonlySet<string>): void {
@@ -80,8 +96,7 @@ function releaseOwner(changes: ChangeSet, reference: OwnerReference, namespace: 
   if (key === undefined) return
   const owner = changes.get(key)?.object
   // First what costs nothing: an owner may have thousands, and only one that waits asks how many are left.
-  if (owner?.metadata.uid !== reference.uid || owner.metadata.deletionTimestamp === undefined) return
-  if (policyOf(owner) !== FOREGROUND_FINALIZER || hasBlockers(changes, reference.uid)) return
+  if (owner?.metadata.uid !== reference.uid || !isWaiting(owner) || hasBlockers(changes, reference.uid)) return
   removeFinalizer(changes, key, FOREGROUND_FINALIZER)
 }
 

@@ -14,13 +14,15 @@ async function setUp() {
     const { metadata: made } = (await call(server.api, 'POST', MAPS, { body })).body
     return { apiVersion: 'v1', kind: 'ConfigMap', name, uid: made.uid as string, blockOwnerDeletion: true }
   }
+  const own = (name: string, ownerReferences: readonly object[]) =>
+    call(server.api, 'PATCH:merge', `${MAPS}/${name}`, { body: { metadata: { ownerReferences } } })
   const remove = (name: string, propagationPolicy: string) =>
     call(server.api, 'DELETE', `${MAPS}/${name}`, { body: { propagationPolicy } })
   const get = async (name: string) => {
     const { status, body } = await call(server.api, 'GET', `${MAPS}/${name}`)
     return status === 200 ? body.metadata : undefined
   }
-  return { server, create, remove, get }
+  return { server, create, own, remove, get }
 }
 
 describe('owners', () => {
@@ -73,5 +75,45 @@ describe('owners', () => {
     await remove('top', 'Orphan')
     assert.equal(await get('top'), undefined)
     assert.deepEqual((await get('child')).ownerReferences ?? [], [])
+  })
+
+  for (const names of [
+    ['a', 'b'],
+    ['a', 'b', 'c'],
+  ])
+    test(`${names.length} that own each other in a circle do not wait for one another`, async () => {
+      const { server, create, own, remove, get } = await setUp()
+      await using _ = server
+      const made: object[] = []
+      for (const name of names) made.push(await create(name, made.slice(-1)))
+      await own('a', made.slice(-1))
+      const { status } = await remove('a', 'Foreground')
+      assert.equal(status, 200)
+      for (const name of names) assert.equal(await get(name), undefined, name)
+    })
+
+  test('what is in a circle and has a finalizer of its own holds no other', async () => {
+    const { server, create, own, remove, get } = await setUp()
+    await using _ = server
+    const first = await create('a')
+    await own('a', [await create('b', [first], ['example.com/wait'])])
+    await remove('a', 'Foreground')
+    assert.equal(await get('a'), undefined)
+    const { finalizers, ownerReferences } = await get('b')
+    assert.deepEqual([finalizers, ownerReferences], [['example.com/wait'], [{ ...first, blockOwnerDeletion: false }]])
+  })
+
+  test('what owns itself, and blocks that, waits for itself until it no longer does', async () => {
+    const { server, create, own, remove, get } = await setUp()
+    await using _ = server
+    const self = await create('self')
+    await own('self', [self])
+    await remove('self', 'Foreground')
+    assert.deepEqual((await get('self')).finalizers, ['foregroundDeletion'])
+    await own('self', [{ ...self, blockOwnerDeletion: false }])
+    assert.equal(await get('self'), undefined)
+    await own('other', [await create('other')])
+    await remove('other', 'Background')
+    assert.equal(await get('other'), undefined)
   })
 })
