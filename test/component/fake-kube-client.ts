@@ -16,6 +16,8 @@ export class FakeKubeClient implements KubeClient {
   failure: ((request: KubeRequest) => Error | undefined) | undefined
   /** Done before a request reaches the API. */
   before: (request: KubeRequest) => Promise<void> = async () => {}
+  /** Done before an event of a watch is reported. */
+  beforeEvent: (request: Pick<KubeRequest, 'path'>) => Promise<void> = async () => {}
   /** What an answer has instead of an object: another version of the API may have others. */
   alter: (object: unknown) => unknown = (object) => object
   underWay = 0
@@ -71,6 +73,7 @@ export class FakeKubeClient implements KubeClient {
       for (const line of String(text).split('\n')) {
         if (line === '') continue
         const event = parseExactJson(line) as WatchEvent
+        await this.beforeEvent(request)
         yield { ...event, object: this.alter(event.object) }
       }
     }

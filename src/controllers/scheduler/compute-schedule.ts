@@ -19,6 +19,8 @@ export type Decision =
       readonly nominatedNodeName: string | undefined
       /** Pods that have to leave for it. */
       readonly victims: readonly Pod[]
+      /** Where the API has what the pod waits for, when that was not found. */
+      readonly missing?: string | undefined
     }
 
 /** The name by which pods ask for this scheduler; those without one do too. */
@@ -88,7 +90,10 @@ function createdAt({ metadata }: Pod): number {
 function decide(pod: Pod, place: Place, leaving: ReadonlySet<Pod>): Decision {
   const nodeName = place.node.metadata?.name ?? ''
   const problem = computeClaimProblem(pod, place)
-  if (problem !== undefined) return wait(pod, `0/1 nodes are available: ${problem}. ${NOT_HELPFUL}`)
+  if (problem !== undefined) {
+    const { message, missing } = problem
+    return { ...wait(pod, `0/1 nodes are available: ${message}. ${NOT_HELPFUL}`), missing }
+  }
   const unfit = computeFit(pod, place)
   if (unfit === undefined) {
     const claims = computeClaimsToBind(pod, place)
@@ -111,6 +116,6 @@ function decide(pod: Pod, place: Place, leaving: ReadonlySet<Pod>): Decision {
   return { kind: 'wait', pod, message: why, nominatedNodeName: nodeName, victims: preemption.victims }
 }
 
-function wait(pod: Pod, message: string): Decision {
+function wait(pod: Pod, message: string): Extract<Decision, { kind: 'wait' }> {
   return { kind: 'wait', pod, message, nominatedNodeName: undefined, victims: [] }
 }

@@ -13,48 +13,58 @@ export interface ClaimToBind {
   readonly volume: PersistentVolume | undefined
 }
 
+/** Why a pod cannot have its volumes on any node. */
+export interface ClaimProblem {
+  readonly message: string
+  /** Where the API has the claim or the volume that was not found; undefined when something else is wrong. */
+  readonly missing?: string
+}
+
 const ALONE = 'ReadWriteOncePod'
 
 /** What is wrong with the claims of a pod on every node there could be; undefined when nothing is. */
 export function computeClaimProblem(
   pod: Pod,
   place: Pick<Place, 'claims' | 'volumes' | 'storageClasses'>,
-): string | undefined {
+): ClaimProblem | undefined {
   for (const volume of pod.spec.volumes ?? []) {
     const name = claimNameOf(pod, volume)
     if (name === undefined) continue
     const claim = findClaim(pod, name, place.claims)
-    const problem = claim === undefined ? missing(volume, name) : computeProblemOf(pod, { volume, claim }, place)
+    const problem =
+      claim === undefined ? withoutClaim(pod, volume, name) : computeProblemOf(pod, { volume, claim }, place)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-function missing({ ephemeral }: Volume, name: string): string {
-  return ephemeral === undefined
-    ? `persistentvolumeclaim "${name}" not found`
-    : `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+function withoutClaim({ metadata }: Pod, { ephemeral }: Volume, name: string): ClaimProblem {
+  const message =
+    ephemeral === undefined
+      ? `persistentvolumeclaim "${name}" not found`
+      : `waiting for ephemeral volume controller to create the persistentvolumeclaim "${name}"`
+  return { message, missing: `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${name}` }
 }
 
 function computeProblemOf(
   pod: Pod,
   { volume, claim }: { readonly volume: Volume; readonly claim: PersistentVolumeClaim },
   place: Pick<Place, 'volumes' | 'storageClasses'>,
-): string | undefined {
+): ClaimProblem | undefined {
   const { name = '', deletionTimestamp } = claim.metadata ?? {}
-  if (deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`
-  if (claim.status?.phase === 'Lost')
-    return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`
+  const { volumeName = '' } = claim.spec ?? {}
+  const lost = `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${volumeName}"`
+  if (deletionTimestamp !== undefined) return { message: `persistentvolumeclaim "${name}" is being deleted` }
+  if (claim.status?.phase === 'Lost') return { message: lost }
   if (volume.ephemeral !== undefined && !isClaimOfPod(claim, pod)) {
     const { namespace, name: podName } = pod.metadata
-    return `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`
+    return { message: `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)` }
   }
-  const { volumeName } = claim.spec ?? {}
-  if (!volumeName || claim.status?.phase === 'Pending')
-    return isDelayed(claim, place) ? undefined : 'pod has unbound immediate PersistentVolumeClaims'
+  if (volumeName === '' || claim.status?.phase === 'Pending')
+    return isDelayed(claim, place) ? undefined : { message: 'pod has unbound immediate PersistentVolumeClaims' }
   return place.volumes.some(({ metadata }) => metadata?.name === volumeName)
     ? undefined
-    : `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${volumeName}"`
+    : { message: lost, missing: `/api/v1/persistentvolumes/${volumeName}` }
 }
 
 /** Whether a claim gets its volume only when a pod needs it; one that asks for a certain volume does not wait. */

@@ -9,7 +9,7 @@ import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim } from '.
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { ObjectCache } from '../../protocols/kube-api/followers/object-cache.ts'
-import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
+import { isNotFound, KubeApiError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeObject, ObjectEvent } from '../../protocols/kube-api/list-watch/kube-object.ts'
 import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch.ts'
@@ -97,6 +97,7 @@ async function decideAll(deps: SchedulerDeps, caches: Caches, written: Written, 
     const { pod } = decision
     try {
       if (isSame(written.get(pod.metadata.uid), decision)) continue
+      if (await isUnseen(client, decision, signal)) continue
       await applyDecision({ client, events, clock }, decision, signal)
       written.set(pod.metadata.uid, decision)
       if (decision.kind === 'bind') log.info('bound a pod to the node', { pod: podLogName(pod), uid: pod.metadata.uid })
@@ -109,6 +110,18 @@ async function decideAll(deps: SchedulerDeps, caches: Caches, written: Written, 
     }
   }
   return isDone
+}
+
+/** Whether the API has what a pod seems to lack: each kind has its own watch, and one of them is late. It wakes us when it is there. */
+async function isUnseen(client: KubeClient, decision: Decision, signal: AbortSignal): Promise<boolean> {
+  if (decision.kind !== 'wait' || decision.missing === undefined) return false
+  try {
+    await client.send({ method: 'GET', path: decision.missing }, signal)
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
 }
 
 /** With what we wrote ourselves, which the watch may not have shown yet. */

@@ -12,6 +12,7 @@ import { createTestApi } from '../api-server/create-test-api.ts'
 import { FakeKubeClient } from '../fake-kube-client.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'
+const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims'
 const NODE = '/api/v1/nodes/node-1'
 const node: Node = {
   apiVersion: 'v1',
@@ -161,4 +162,51 @@ describe('the scheduler on the real API', { timeout: 120_000 }, () => {
     client.comeBack()
     await untilBound('b')
   })
+
+  test('a volume or a claim that the watch has not shown yet is no reason to report', async (t) => {
+    const { client, create, send, events, untilBound } = await setUp(t)
+    const asked = async (path: string) => {
+      while (events.length === 0 && !client.sent.includes(`GET ${path}`))
+        await sleep(5, undefined, { signal: t.signal })
+    }
+    await send('POST', '/api/v1/nodes', node)
+    // By then everything was listed once, so that the rest comes by watches.
+    await create('first', { containers: [{ name: 'c', image: 'i' }] })
+    await untilBound('first')
+    events.length = 0
+    await send('POST', '/apis/storage.k8s.io/v1/storageclasses', {
+      metadata: { name: 'slow' },
+      provisioner: 'example.com/made-by-hand',
+      volumeBindingMode: 'WaitForFirstConsumer',
+    })
+    const resources = { requests: { storage: '1Gi' } }
+    const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'slow' }
+    const late = holdWatches(client)
+    await send('POST', CLAIMS, { metadata: { name: 'data' }, spec: { ...spec, resources } })
+    await create('db', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] })
+    await asked(`${CLAIMS}/data`)
+    late.release('/api/v1/persistentvolumeclaims')
+    while (!client.sent.includes(`PATCH ${CLAIMS}/data`)) await sleep(5, undefined, { signal: t.signal })
+    await send('POST', '/api/v1/persistentvolumes', {
+      metadata: { name: 'made' },
+      spec: {
+        ...spec,
+        capacity: resources.requests,
+        hostPath: { path: '/made' },
+        claimRef: { namespace: 'default', name: 'data' },
+      },
+    })
+    await asked('/api/v1/persistentvolumes/made')
+    late.release('/api/v1/persistentvolumes')
+    await untilBound('db')
+    assert.deepEqual(events, ['db Scheduled: Successfully assigned default/db to node-1'])
+  })
 })
+
+/** Keeps back what the watches of claims and of volumes report, until they are released. */
+function holdWatches(client: FakeKubeClient) {
+  const held = ['/api/v1/persistentvolumeclaims', '/api/v1/persistentvolumes']
+  const gates = new Map(held.map((path) => [path, Promise.withResolvers<void>()]))
+  client.beforeEvent = async ({ path }) => await gates.get(path)?.promise
+  return { release: (path: string) => gates.get(path)?.resolve() }
+}
