@@ -1,3 +1,5 @@
+import { TaskGroup } from '../../base/async/task-group.ts'
+import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Namespace } from '../../model/generated/core-v1.ts'
 import { isAlreadyThere } from '../engine/api-objects.ts'
 import type { ApiObjects } from '../engine/api-objects.ts'
@@ -8,6 +10,7 @@ import type { ClusterZone } from './cluster-zone.ts'
 import { computeClusterZone } from './compute-cluster-zone.ts'
 import { Forwarder } from './forwarder.ts'
 import { serveDns } from './serve-dns.ts'
+import type { ServeDnsOptions } from './serve-dns.ts'
 
 export interface DnsOptions {
   /** Where it listens; an address of the machine. */
@@ -56,20 +59,36 @@ export function createDnsController(deps: DnsDeps, options: DnsOptions): Control
     return zone
   }
   const forwarder = new Forwarder({ clock, servers, random })
+  const answer: ServeDnsOptions['answer'] = (query, signal) =>
+    answerQuery({ zone: currentZone, forwarder, random }, query, signal)
+  const removed = new Wakeup()
+  for (const { known } of [services, slices])
+    known.onChange((after, before) => {
+      const { namespace, name } = before?.metadata ?? {}
+      if (after === undefined && namespace === NAMESPACE && name === NAME) removed.wake()
+    })
   return {
     name: 'dns',
     async run(signal) {
       for (const objects of [services, slices, pods, namespaces]) await objects.untilSynced(signal)
       isSynced = true
-      await publish(deps, options, signal).catch((error: unknown) => {
-        signal.throwIfAborted()
-        log.warn('cannot make the service of DNS; pods find it without', { error })
-      })
-      await serveDns(
-        { ...options, log, answer: (query, s) => answerQuery({ zone: currentZone, forwarder, random }, query, s) },
-        signal,
-      )
+      await using group = new TaskGroup(signal)
+      group.run('service', (s) => keepPublished(deps, options, removed, s))
+      group.run('server', (s) => serveDns({ ...options, log, answer }, s))
+      await group.join()
     },
+  }
+}
+
+/** Makes the service, and again whenever it was removed. */
+async function keepPublished(deps: DnsDeps, options: DnsOptions, removed: Wakeup, signal: AbortSignal): Promise<never> {
+  const { clock, log } = deps
+  for (;;) {
+    await publish(deps, options, signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      log.warn('cannot make the service of DNS; pods find it without', { error })
+    })
+    await removed.wait({ clock, ms: undefined }, signal)
   }
 }
 

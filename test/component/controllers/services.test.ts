@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { Resolver } from 'node:dns/promises'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
+import { call } from '../api-server/api-client.ts'
 import { createWorkloadWorld, runningStatus } from './create-workload-world.ts'
 import type { AnyObject, WorkloadWorld } from './create-workload-world.ts'
 
@@ -34,6 +38,15 @@ const slicesOf = async (world: WorkloadWorld, service: string): Promise<readonly
   )
 const addressesOf = (slices: readonly AnyObject[]) =>
   slices.flatMap(({ endpoints = [] }) => endpoints.flatMap(({ addresses }: AnyObject) => addresses))
+
+async function findFreePort(address: string): Promise<number> {
+  const server = createServer().listen(0, address)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
 describe('services and their endpoints', () => {
   test('slices and Endpoints follow pods, over a restart, and go with the service', async (t) => {
@@ -134,6 +147,23 @@ describe('services and their endpoints', () => {
     assert.equal(first, (await world.get('pods', 'db-0')).status.podIP)
     await world.patch('pods', 'db-0/status', { status: { podIP: '10.1.7.7', podIPs: [{ ip: '10.1.7.7' }] } })
     await world.until('the next one', ask, ([address]) => address === '10.1.7.7')
+  })
+
+  test('the service of DNS is there again when it was deleted', async (t) => {
+    const address = '127.96.0.10'
+    const port = await findFreePort(address)
+    const dns = { address, port, domain: 'cluster.local', ranges: [], servers: async () => [] }
+    const world = await createWorkloadWorld(t, { parts: { dns }, api: { serviceRange: '127.96.0.0/24' } })
+    const path = '/api/v1/namespaces/kube-system/services/kube-dns'
+    const get = async () => (await call(world.api, 'GET', path)).body
+    const seen = new Set<string>()
+    for (const what of ['the first', 'the second', 'the third']) {
+      const isNew = ({ kind, metadata }: AnyObject) => kind === 'Service' && !seen.has(metadata.uid)
+      const { metadata, spec } = await world.until(what, get, isNew)
+      assert.equal(spec.clusterIP, address)
+      seen.add(metadata.uid)
+      await call(world.api, 'DELETE', path)
+    }
   })
 
   test('slices that a user wrote stay as they are', async (t) => {
