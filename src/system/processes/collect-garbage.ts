@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { systemClock } from '../../base/async/clock.ts'
 
 // An ordinary collection leaves pages half full, and keeps empty ones for ten seconds: twice of what is in use.
 const THOROUGH = { type: 'major', execution: 'sync', flavor: 'last-resort' }
@@ -11,7 +12,7 @@ let collect: ((options: typeof THOROUGH) => void) | undefined
  * flag of the command line it would make Node compile its own code again at every start, which takes 40 ms.
  */
 export function collectGarbage(): number {
-  const startedAt = performance.now()
+  const startedAt = systemClock.monotonic()
   if (collect === undefined) {
     setFlagsFromString('--expose-gc')
     collect = runInNewContext('gc') as (options: typeof THOROUGH) => void
@@ -19,5 +20,5 @@ export function collectGarbage(): number {
     setFlagsFromString('--no-expose-gc')
   }
   collect(THOROUGH)
-  return performance.now() - startedAt
+  return systemClock.monotonic() - startedAt
 }
