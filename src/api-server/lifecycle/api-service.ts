@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { EndpointSlice } from '../../model/generated/api-groups.ts'
 import type { Endpoints, Service } from '../../model/generated/core-v1.ts'
+import { API_SERVICE_PORT } from '../../model/networking/api-service-port.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { firstAddress } from '../kinds/rules/services/service-range.ts'
 import type { ObjectOf } from '../store/api-object.ts'
@@ -46,7 +47,7 @@ function apiService({ serviceRanges: [range] }: ChangeInfo): ObjectOf<Service> {
       type: 'ClusterIP',
       clusterIP,
       clusterIPs: [clusterIP],
-      ports: [{ name: 'https', port: 443, protocol: 'TCP' }],
+      ports: [{ name: 'https', port: API_SERVICE_PORT, protocol: 'TCP' }],
     },
   }
 }

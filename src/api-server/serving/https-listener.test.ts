@@ -9,6 +9,9 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { constants, connect as connectHttp2 } from 'node:http2'
 import type { ClientHttp2Session } from 'node:http2'
+import { connect as connectPlain, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { halfOpenClients, lifeOf, SHORT_DEADLINES } from '../../../test/fixtures/half-open-clients.ts'
@@ -61,6 +64,23 @@ async function open(t: TestContext, { port, pki }: Started): Promise<ClientHttp2
 }
 
 describe('HttpsListener', () => {
+  test('shares the port of one address with a listener of all others', async (t) => {
+    const { listener, pki } = await start(t)
+    const other = createServer((socket) => socket.end('other'))
+    t.after(() => other.close())
+    other.listen({ port: 0, reusePort: true })
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    await assert.rejects(listener.alsoListen('127.0.0.9', port), { code: 'EADDRINUSE' })
+    await listener.alsoListen('127.0.0.9', port, { sharesPort: true })
+    for (let count = 0; count < 10; count += 1) {
+      const socket = connect({ port, host: '127.0.0.9', ca: pki.authority.pem, servername: 'localhost' })
+      await once(socket, 'secureConnect')
+      socket.destroy()
+      assert.equal(await text(connectPlain(port, '127.0.0.1')), 'other')
+    }
+  })
+
   test('shows another certificate after a reload, without an end', async (t) => {
     const { listener, pki, port } = await start(t)
     const second = await ensureServingCertificate(pki, ['b'], { clock: systemClock, log: silentLogger })

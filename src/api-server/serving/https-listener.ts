@@ -86,11 +86,11 @@ export class HttpsListener {
     return bound
   }
 
-  /** Takes connections at one more address. */
-  async alsoListen(address: string, port: number): Promise<void> {
+  /** Takes connections at one more address. With `sharesPort` another listener that does may have the port at all other addresses. */
+  async alsoListen(address: string, port: number, { sharesPort = false } = {}): Promise<void> {
     const door = createServer((socket) => this.#server.emit('connection', socket))
     door.maxConnections = LIMITS.all
-    door.listen(port, address)
+    door.listen({ port, host: address, reusePort: sharesPort })
     await once(door, 'listening')
     // A connection that cannot be taken is no reason to leave the others.
     door.on('error', (error) => this.#deps.log.warn('cannot take a connection', { address, port, error }))

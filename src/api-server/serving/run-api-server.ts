@@ -2,6 +2,7 @@ import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { API_SERVICE_PORT } from '../../model/networking/api-service-port.ts'
 import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX, READER_GROUP } from '../auth/user-names.ts'
 import type { StaticPods } from '../auth/admit-mirror-pod.ts'
 import type { KubeletTrust } from '../backends/backend.ts'
@@ -79,8 +80,6 @@ export interface ApiServerReady {
   readonly authorityPem: string
 }
 
-const SERVICE_PORT = 443
-
 /** The parts of the server itself act as this one. */
 const OWN_USER: RequestUser = { name: 'system:deckhand', groups: [ADMIN_GROUP] }
 
@@ -134,8 +133,8 @@ async function openServiceDoor(
   listener: HttpsListener,
 ): Promise<ApiEndpoint | undefined> {
   if (deps.hasServiceAddress !== true || range === undefined) return undefined
-  const endpoint = { address: firstAddress(range), port: SERVICE_PORT }
-  return (await openDoor(deps, listener, endpoint)) ? endpoint : undefined
+  const endpoint = { address: firstAddress(range), port: API_SERVICE_PORT }
+  return (await openDoor(deps, listener, endpoint, { sharesPort: true })) ? endpoint : undefined
 }
 
 /** Listens at one more address; what keeps it from that must not keep the node from starting. */
@@ -143,9 +142,10 @@ async function openDoor(
   { log }: Pick<ApiServerDeps, 'log'>,
   listener: HttpsListener,
   endpoint: ApiEndpoint,
+  options: { readonly sharesPort: boolean } = { sharesPort: false },
 ): Promise<boolean> {
   try {
-    await listener.alsoListen(endpoint.address, endpoint.port)
+    await listener.alsoListen(endpoint.address, endpoint.port, options)
     return true
   } catch (error) {
     log.error('the API cannot be reached at one of its addresses', { ...endpoint, error })

@@ -6,6 +6,7 @@ export function computeIngressStatus(
   node: Node | undefined,
   ports: readonly number[],
 ): readonly IngressLoadBalancerIngress[] {
+  if (ports.length === 0) return []
   const addresses = (node?.status?.addresses ?? [])
     .filter(({ type, address }) => type === 'InternalIP' && !address.startsWith('127.') && address !== '::1')
     .map(({ address }) => address)

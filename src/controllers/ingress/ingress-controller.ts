@@ -13,6 +13,7 @@ import type { ApiObjects } from '../engine/api-objects.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
 import { createQueue } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'
+import type { NextTurn } from '../engine/work-queue.ts'
 import type { Live } from '../engine/live-object.ts'
 import { createObjectEvents } from '../engine/object-events.ts'
 import type { RecordEvent } from '../engine/object-events.ts'
@@ -23,12 +24,16 @@ import { computeIngressStatus } from './compute-ingress-status.ts'
 import { computeRoutes, computeServed, listBackends } from './compute-routes.ts'
 import { createFallbackCertificate } from './create-fallback-certificate.ts'
 import { IngressProxy } from './ingress-proxy.ts'
-import type { IngressPorts } from './ingress-proxy.ts'
+import type { IngressPorts, OpenedPorts, PortProblem } from './ingress-ports.ts'
+import { computePortProblems } from './compute-port-problems.ts'
 import type { Backend, IngressProblem } from './ingress-route.ts'
 
 export interface IngressOptions {
   readonly ports: IngressPorts
-  readonly onReady?: (ports: IngressPorts) => void
+  /** See ProxyDeps. */
+  readonly sharedPort?: number
+  /** Told once the ports were tried, and whenever that has another result. */
+  readonly onPorts?: (result: OpenedPorts) => Promise<void> | void
 }
 
 type Followed<T extends KubeObject> = Pick<ApiObjects<T>, 'known' | 'untilSynced'>
@@ -49,6 +54,8 @@ type ServiceBackend = Backend & { readonly kind: 'service' }
 // What one Ingress gets depends on all the others.
 const ALL = '/all'
 const COMPONENT = 'deckhand-ingress'
+// Another program may leave a port at any time.
+const REOPEN_MS = 2000
 
 /** Serves Ingresses of the node's own class: routes, certificates, their status and what is wrong with them. */
 export function createIngressController(deps: IngressDeps, options: IngressOptions): Controller {
@@ -65,6 +72,7 @@ class IngressController {
   readonly #targets = new Map<string, BackendTargets>()
   /** What was said about each Ingress, by its UID. */
   readonly #said = new Map<string, string>()
+  #opened: OpenedPorts | undefined
 
   constructor(deps: IngressDeps, options: IngressOptions) {
     this.#deps = deps
@@ -93,26 +101,33 @@ class IngressController {
     const { clock, log, ingresses, classes, secrets, services, slices, nodes } = this.#deps
     // Half of what there is would answer 404 for what works.
     for (const objects of [ingresses, classes, secrets, services, slices, nodes]) await objects.untilSynced(signal)
-    const proxy = new IngressProxy({ clock, log, targetsOf: (backend) => this.#targetsOf(backend) })
+    const proxy = new IngressProxy({
+      clock,
+      log,
+      sharedPort: this.#options.sharedPort,
+      targetsOf: (backend) => this.#targetsOf(backend),
+      fallbackCertificate: () => createFallbackCertificate(clock.now()),
+    })
+    this.#opened = undefined
     try {
-      const ports = await proxy.open(this.#options.ports, () => createFallbackCertificate(clock.now()))
       this.#queue.add(ALL)
-      this.#options.onReady?.(ports)
-      return await this.#queue.run((_key, s) => this.#sync(proxy, ports, s), signal)
+      return await this.#queue.run((_key, s) => this.#sync(proxy, s), signal)
     } finally {
       proxy.close()
     }
   }
 
-  async #sync(proxy: IngressProxy, ports: IngressPorts, signal: AbortSignal): Promise<undefined> {
+  async #sync(proxy: IngressProxy, signal: AbortSignal): Promise<NextTurn> {
     const { ingresses, classes, secrets, nodes } = this.#deps
     const served = computeServed(ingresses.known.all(), classes.known.all())
     const routes = computeRoutes(served)
     const certificates = computeCertificates(served)
     proxy.route(routes.table)
+    const closed = await this.#open(proxy)
     const bad = proxy.certify(certificates.uses, (namespace, name) => secrets.known.get(namespace, name))
-    this.#say(served, [...routes.problems, ...certificates.problems, ...bad, ...this.#backendProblems(served)])
-    const open = [ports.http, ports.https].filter((port) => port !== undefined)
+    const problems = [...routes.problems, ...certificates.problems, ...bad, ...this.#backendProblems(served)]
+    this.#say(served, [...computePortProblems(served, this.#options.ports, closed), ...problems])
+    const open = [proxy.ports.http, proxy.ports.https].filter((port) => port !== undefined)
     const address = computeIngressStatus(nodes.known.all()[0], open)
     const own = new Set(served.map(({ metadata }) => metadata.uid))
     let failure: unknown
@@ -129,7 +144,20 @@ class IngressController {
       })
     }
     if (failure !== undefined) throw failure
-    return undefined
+    return closed.length === 0 ? undefined : { afterMs: REOPEN_MS }
+  }
+
+  /** Listens where it does not yet; returns the ports that cannot be listened on. */
+  async #open(proxy: IngressProxy): Promise<readonly PortProblem[]> {
+    const { ports, onPorts } = this.#options
+    const problems = await proxy.open(ports)
+    const opened = { open: proxy.ports, problems }
+    if (sameValue(this.#opened, opened)) return problems
+    this.#opened = opened
+    for (const { port, why } of problems)
+      this.#deps.log.warn('the ingress cannot listen on a port, will try again', { port, why })
+    await onPorts?.(opened)
+    return problems
   }
 
   async #write(

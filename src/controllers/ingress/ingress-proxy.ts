@@ -6,26 +6,25 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '../../base/async/clock.ts'
 import { Agent, createServer } from '../../base/builtin/http.ts'
 import type { IncomingMessage } from '../../base/builtin/http.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { Target } from '../endpoints/compute-targets.ts'
 import { CertificateTable } from './certificate-table.ts'
 import type { CertificatePair } from './certificate-table.ts'
 import { computePassedHeaders, plainAddress } from './compute-passed-headers.ts'
 import { computeTarget, findBackend } from './compute-route-match.ts'
+import type { IngressPorts, IngressProtocol, PortProblem } from './ingress-ports.ts'
 import type { Backend, IngressProblem, RouteTable } from './ingress-route.ts'
 import * as limits from './ingress-limits.ts'
 import { passRequest, sayError } from './pass-request.ts'
 import { passUpgrade, sayRaw } from './pass-upgrade.ts'
 
-/** The ports that Ingresses are served on; none when undefined. 0 takes any that is free. */
-export interface IngressPorts {
-  readonly http: number | undefined
-  readonly https: number | undefined
-}
-
 export interface ProxyDeps {
   readonly clock: Clock
   readonly log: Logger
+  /** A port that a listener of this process has at an address of its own; the ingress gets all other addresses. */
+  readonly sharedPort?: number | undefined
+  readonly fallbackCertificate: () => Promise<CertificatePair>
   /** The endpoints of a backend as they are now. */
   readonly targetsOf: (backend: Backend & { readonly kind: 'service' }) => readonly Target[]
 }
@@ -39,8 +38,6 @@ type Choice =
       readonly uri: string
     }
   | { readonly kind: 'no'; readonly status: number; readonly what: string }
-
-type Protocol = 'http' | 'https'
 
 /** Passes requests from outside on to pods, by their host and path. */
 export class IngressProxy {
@@ -57,6 +54,7 @@ export class IngressProxy {
   /** How often each backend was used, so that its pods take turns. */
   readonly #turns = new Map<string, number>()
   #table: RouteTable = { hosts: new Map(), fallback: undefined }
+  #open: IngressPorts = { http: undefined, https: undefined }
   #secure: SecureServer | undefined
   #certificates: CertificateTable | undefined
 
@@ -79,13 +77,25 @@ export class IngressProxy {
     return problems
   }
 
-  /** Listens; returns the ports. The fallback is asked for where there is a port for HTTPS. */
-  async open(ports: IngressPorts, fallback: () => Promise<CertificatePair>): Promise<IngressPorts> {
-    const http = ports.http === undefined ? undefined : await this.#listen(this.#createPlain(), ports.http)
-    if (ports.https === undefined) return { http, https: undefined }
-    const pair = await fallback()
-    this.#certificates = new CertificateTable(pair)
-    return { http, https: await this.#listen(this.#createSecure(pair), ports.https) }
+  /** Those that are listened on. */
+  get ports(): IngressPorts {
+    return this.#open
+  }
+
+  /** Listens on those of the ports that are not open yet, each by itself. Returns those that cannot be. */
+  async open(ports: IngressPorts): Promise<readonly PortProblem[]> {
+    const problems: PortProblem[] = []
+    for (const protocol of ['http', 'https'] as const) {
+      const port = ports[protocol]
+      if (port === undefined || this.#open[protocol] !== undefined) continue
+      try {
+        const server = protocol === 'http' ? this.#createPlain() : await this.#createSecure()
+        this.#open = { ...this.#open, [protocol]: await this.#listen(server, port) }
+      } catch (error) {
+        problems.push({ protocol, port, why: explain(error) })
+      }
+    }
+    return problems
   }
 
   close(): void {
@@ -101,14 +111,14 @@ export class IngressProxy {
     return server
   }
 
-  #createSecure(pair: CertificatePair): NetServer {
-    const certificates = this.#certificates
+  async #createSecure(): Promise<NetServer> {
+    const certificates = (this.#certificates ??= new CertificateTable(await this.#deps.fallbackCertificate()))
     this.#secure = createSecureServer({
       ...this.#options(),
-      ...pair,
+      ...certificates.defaultPair,
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: limits.HEADERS_MS,
-      SNICallback: (name, done) => done(null, certificates?.find(name)),
+      SNICallback: (name, done) => done(null, certificates.find(name)),
     })
     this.#serve(this.#secure, 'https')
     return this.#secure
@@ -126,7 +136,7 @@ export class IngressProxy {
     }
   }
 
-  #serve(server: ReturnType<typeof createServer> | SecureServer, protocol: Protocol): void {
+  #serve(server: ReturnType<typeof createServer> | SecureServer, protocol: IngressProtocol): void {
     server.maxConnections = limits.MOST_CONNECTIONS
     server.setTimeout(limits.IDLE_MS)
     server.on('connection', (socket: Socket) => {
@@ -144,10 +154,9 @@ export class IngressProxy {
       if (choice.kind === 'go') passUpgrade({ request, socket, head, clock, ...choice }, this.#stop.signal)
       else sayRaw(socket, choice.status, choice.what)
     })
-    this.#servers.push(server)
   }
 
-  #choose(request: IncomingMessage, protocol: Protocol): Choice {
+  #choose(request: IncomingMessage, protocol: IngressProtocol): Choice {
     const target = computeTarget(request.url ?? '', request.headers.host)
     if (target === undefined) return { kind: 'no', status: 400, what: 'the request names no host and path' }
     const backend = findBackend(this.#table, target)
@@ -173,10 +182,17 @@ export class IngressProxy {
   }
 
   async #listen(server: NetServer, port: number): Promise<number> {
-    // On all addresses of the machine, of both families.
-    server.listen(port)
+    // On all addresses of the machine, of both families, also those to come; the listener of a single address goes first there.
+    // Not shared without need: any other program of root could then take a part of the connections.
+    server.listen({ port, reusePort: port === this.#deps.sharedPort })
     await once(server, 'listening')
+    this.#servers.push(server)
     server.on('error', (error) => this.#deps.log.warn('the ingress has trouble with connections', { error }))
     return (server.address() as AddressInfo).port
   }
+}
+
+function explain(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'EADDRINUSE' ? 'it is taken by another program' : errorMessage(error)
 }

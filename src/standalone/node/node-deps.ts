@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { MemoryTrimDeps } from '../../base/telemetry/run-memory-trim.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import type { IngressPorts } from '../../controllers/ingress/ingress-proxy.ts'
+import type { IngressOptions } from '../../controllers/ingress/ingress-controller.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeLayout, ServiceLayout } from './node-layout.ts'
 import type { NodeSchedulerDeps } from './api/run-node-scheduler.ts'
@@ -58,7 +58,7 @@ export interface NodeControllers {
   /** Why network policies are not enforced, if they are not. */
   readonly policyRefusal: string | undefined
   /** The ports that Ingresses are served on, or why they are not. */
-  readonly ingress: { readonly ports: IngressPorts } | { readonly refusal: string }
+  readonly ingress: Pick<IngressOptions, 'ports' | 'onPorts'> | { readonly refusal: string }
   /** Where the data of volumes are. */
   readonly volumes: string
   readonly logFile: string

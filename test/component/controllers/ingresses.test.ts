@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { describe, test } from 'node:test'
 import { selfSigned } from '../../fixtures/self-signed.ts'
-import type { IngressPorts } from '../../../src/controllers/ingress/ingress-proxy.ts'
+import type { OpenedPorts } from '../../../src/controllers/ingress/ingress-ports.ts'
 import { createWorkloadWorld } from './create-workload-world.ts'
 import type { WorkloadWorld } from './create-workload-world.ts'
 
@@ -18,11 +18,11 @@ async function createClass(world: WorkloadWorld): Promise<void> {
 
 describe('Ingresses among the other controllers', () => {
   test('are served with the certificates of secrets of that type', async (t) => {
-    const ready = Promise.withResolvers<IngressPorts>()
-    const ingress = { ports: { http: 0, https: 0 }, onReady: ready.resolve }
+    const ready = Promise.withResolvers<OpenedPorts>()
+    const ingress = { ports: { http: 0, https: 0 }, onPorts: ready.resolve }
     const world = await createWorkloadWorld(t, { parts: { ingress } })
     await createClass(world)
-    const ports = await ready.promise
+    const { open: ports } = await ready.promise
     const toData = (text: string) => Buffer.from(text).toString('base64')
     const data = { 'tls.crt': toData(selfSigned.cert), 'tls.key': toData(selfSigned.key) }
     await world.create('secrets', { metadata: { name: 'web' }, type: 'kubernetes.io/tls', data })

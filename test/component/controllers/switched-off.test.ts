@@ -52,7 +52,7 @@ class Machine {
       policies: computePolicyRefusal({ without, runtime: undefined, nftProblem: undefined, seesBridge: true }),
       ingress: findIngressRefusal({ ingressPorts: ports, without }),
     }
-    const served = { ports, onReady: () => void (this.servesIngresses = true) }
+    const served = { ports, onPorts: () => void (this.servesIngresses = true) }
     const enforced = { table: 'policies', network: { bridge: 'br', dnsAddresses: [] }, ensureBridgeIsSeen: () => false }
     return {
       folders,

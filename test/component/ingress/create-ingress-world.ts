@@ -12,7 +12,8 @@ import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { ApiObjects } from '../../../src/controllers/engine/api-objects.ts'
 import { LiveObjects } from '../../../src/controllers/engine/live-objects.ts'
 import { createIngressController } from '../../../src/controllers/ingress/ingress-controller.ts'
-import type { IngressPorts } from '../../../src/controllers/ingress/ingress-proxy.ts'
+import type { IngressOptions } from '../../../src/controllers/ingress/ingress-controller.ts'
+import type { IngressPorts, OpenedPorts } from '../../../src/controllers/ingress/ingress-ports.ts'
 import type { EndpointSlice, Ingress, IngressClass } from '../../../src/model/generated/api-groups.ts'
 import type { Node, Secret, Service } from '../../../src/model/generated/core-v1.ts'
 import type { EventInput } from '../../../src/protocols/kube-api/events/event-factory.ts'
@@ -39,7 +40,10 @@ export interface Asked extends Pick<RequestOptions, 'method' | 'agent'> {
 }
 
 /** The real API and the real ingress with real connections; only the slices come from the test, since the API takes none of loopback. */
-export async function createIngressWorld(t: TestContext) {
+export async function createIngressWorld(
+  t: TestContext,
+  options: Partial<Pick<IngressOptions, 'ports' | 'sharedPort'>> = {},
+) {
   const server = await createTestApi({ folder: makeTemporaryFolder() })
   const { api } = server
   const over = new AbortController()
@@ -69,7 +73,12 @@ export async function createIngressWorld(t: TestContext) {
   await create(`${GROUP}/ingressclasses`, { metadata, spec: { controller: 'deckhand.local/ingress' } })
   const slices = { known: new LiveObjects<EndpointSlice>(), untilSynced: () => Promise.resolve() }
   const events: EventInput[] = []
-  const ready = Promise.withResolvers<IngressPorts>()
+  const results: OpenedPorts[] = []
+  const ready = Promise.withResolvers<void>()
+  const onPorts = (result: OpenedPorts) => {
+    results.push(result)
+    ready.resolve()
+  }
   const controller = createIngressController(
     {
       ...deps,
@@ -82,7 +91,7 @@ export async function createIngressWorld(t: TestContext) {
       secrets: open<Secret>('v1', 'Secret', 'secrets'),
       slices,
     },
-    { ports: { http: 0, https: 0 }, onReady: ready.resolve },
+    { ports: { http: 0, https: 0 }, ...options, onPorts },
   )
   run(controller.run(over.signal))
   t.after(async () => {
@@ -90,13 +99,17 @@ export async function createIngressWorld(t: TestContext) {
     await Promise.all(running)
     await server[Symbol.asyncDispose]()
   })
-  const ports = await ready.promise
+  await ready.promise
   let version = 1
   const world = {
     api,
     client,
     events,
-    ports,
+    /** What came of the ports, each time that it changed. */
+    results,
+    get ports(): IngressPorts {
+      return results.at(-1)?.open ?? { http: undefined, https: undefined }
+    },
     create: (plural: string, object: object) =>
       create(`${plural.startsWith('ingress') ? GROUP : '/api/v1'}/namespaces/default/${plural}`, object),
     async patch(plural: string, name: string, body: object) {
@@ -131,7 +144,7 @@ export async function createIngressWorld(t: TestContext) {
     start(url: string, { isSecure = false, headers = {}, method = 'GET', agent = false }: Asked = {}) {
       const slash = url.indexOf('/')
       const host = url.slice(0, slash)
-      const port = isSecure ? ports.https : ports.http
+      const port = isSecure ? world.ports.https : world.ports.http
       const options = { host: '127.0.0.1', port, path: url.slice(slash), method, agent, headers: { host, ...headers } }
       return isSecure
         ? startSecureRequest({ ...options, servername: host, rejectUnauthorized: false })

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer as createNetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
@@ -304,5 +304,57 @@ describe('what Ingresses say', () => {
     await world.patch('services', 'web', { spec: { ports: [{ port: 81, name: 'http' }] } })
     await world.until('a.example/', good)
     assert.equal(world.events.length, before)
+  })
+})
+
+/** A listener of another program, or of the API; gives the port. */
+async function occupy(t: TestContext, options: { readonly host?: string; readonly reusePort?: boolean } = {}) {
+  const server = createNetServer((socket) => socket.end('other'))
+  server.listen({ port: 0, ...options })
+  await once(server, 'listening')
+  const leave = () => new Promise((resolve) => server.close(resolve))
+  t.after(leave)
+  return { port: (server.address() as AddressInfo).port, leave }
+}
+
+describe('ports', () => {
+  test('one that the API has at the address of its service is open at all others', async (t) => {
+    const { port } = await occupy(t, { host: '127.0.0.9', reusePort: true })
+    const world = await createIngressWorld(t, { ports: { http: port, https: undefined }, sharedPort: port })
+    assert.deepEqual(world.results, [{ open: { http: port, https: undefined }, problems: [] }])
+    assert.equal((await world.ask('a.example/')).status, 404)
+    for (const host of ['127.0.0.8', '[::1]']) assert.equal((await fetch(`http://${host}:${port}/`)).status, 404)
+    for (let count = 0; count < 20; count += 1) assert.equal(await text(connect(port, '127.0.0.9')), 'other')
+  })
+
+  test('one that is taken is said, leaves the other alone, and is taken as soon as it is free', async (t) => {
+    const other = await occupy(t)
+    const world = await createIngressWorld(t, { ports: { http: 0, https: other.port } })
+    const why = 'it is taken by another program'
+    assert.deepEqual(world.results[0]?.problems, [{ protocol: 'https', port: other.port, why }])
+    await world.serve('web', await servePod(t, (_request, response) => response.end('pod')))
+    await world.create('ingresses', ingressFor('plain', 'a.example', 'web'))
+    const tls = [{ hosts: ['b.example'], secretName: 'none' }]
+    await world.create('ingresses', ingressFor('secure', 'b.example', 'web', { tls }))
+    await world.until('b.example/', good)
+    const { involvedObject } = await world.untilEvent('NotServed', /./)
+    assert.equal(involvedObject.name, 'secure')
+    assert.deepEqual(
+      world.events.filter(({ reason }) => reason === 'NotServed').map(({ message }) => message),
+      [`HTTPS on port ${other.port} is not served: ${why}`],
+    )
+    await world.untilEvent('Sync', new RegExp(`port ${world.ports.http}$`))
+    await other.leave()
+    await world.untilEvent('Sync', new RegExp(`port ${world.ports.http} and ${other.port}$`))
+    assert.equal((await world.ask('a.example/', { isSecure: true })).status, 200)
+    assert.equal(world.results.length, 2)
+  })
+
+  test('without any that is open there is no address', async (t) => {
+    const { port } = await occupy(t)
+    const world = await createIngressWorld(t, { ports: { http: undefined, https: port } })
+    await world.create('ingresses', ingressFor('web', 'a.example', 'web'))
+    await world.untilEvent('NotServed', new RegExp(`^HTTPS on port ${port} is not served`))
+    assert.deepEqual((await world.get('web'))['status'], { loadBalancer: {} })
   })
 })

@@ -81,10 +81,10 @@ async function checkIngress(lab: Lab, node: WorkloadNode): Promise<void> {
     (await lab.runInside([process.execPath, '-e', GET, url, host])).stdout.trim()
   for (
     let tries = 0;
-    !(await get('https://127.0.0.1:8443/', 'a.example')).startsWith('200 nobody.test web-');
+    !(await get('https://127.0.0.1:443/', 'a.example')).startsWith('200 nobody.test web-');
     tries += 1
   ) {
-    assert.ok(tries < 50, await get('https://127.0.0.1:8443/', 'a.example'))
+    assert.ok(tries < 50, await get('https://127.0.0.1:443/', 'a.example'))
     await sleep(100)
   }
   assert.match(await get('http://127.0.0.1:8480/', 'a.example'), /^200 {2}web-/)
@@ -94,7 +94,7 @@ async function checkIngress(lab: Lab, node: WorkloadNode): Promise<void> {
   assert.match(described, /Address: +\d+\.\d+\.\d+\.\d+\nIngress Class: +deckhand\n/)
   assert.match(described, /web terminates a\.example/)
   assert.match(described, /\/ +web:http \(10\.[\d.]+:8080,10\.[\d.]+:8080\)/)
-  assert.match(described, /Normal +Sync .* Served at [\d.]+, port 8480 and 8443/)
+  assert.match(described, /Normal +Sync .* Served at [\d.]+, port 8480 and 443/)
   assert.match(await node.kubectl('get', 'ingress', 'web'), /^web +deckhand +a\.example,b\.example +\d[\d.]+ +80, 443/m)
 }
 
@@ -136,7 +136,7 @@ describe('services of a standalone node', () => {
     const node = new WorkloadNode(lab)
     // The network of pods on Docker has the families that Docker gives it.
     const families = lab.runtime.name === 'docker' ? [] : ['--ip-families', 'IPv4,IPv6']
-    await node.up('--ingress-http-port', '8480', '--ingress-https-port', '8443', ...families)
+    await node.up('--ingress-http-port', '8480', '--ingress-https-port', '443', ...families)
     await node.kubectl('apply', '-f', await node.write('services.yaml', OBJECTS))
     for (const name of ['web', 'lone', 'client'])
       await node.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=25s')

@@ -3,6 +3,7 @@ import process from 'node:process'
 import { systemClock } from '../../../base/async/clock.ts'
 import { TaskGroup } from '../../../base/async/task-group.ts'
 import { createLogger } from '../../../base/telemetry/create-logger.ts'
+import { API_SERVICE_PORT } from '../../../model/networking/api-service-port.ts'
 import { openAppendedFile } from '../../../system/files/append-file.ts'
 import { listProvisionedFolders, makeProvisionedFolder } from '../../../system/directories/provisioned-folders.ts'
 import { createGuardedFiles } from '../../../system/guarded/create-guarded-files.ts'
@@ -94,7 +95,7 @@ export async function runNodeControllers(
     iptables: { chainPrefix: services.masqueradePrefix, iptables },
   }
   const masquerade = masqueradeProgram && { podRanges, ...masqueradePlaces[masqueradeProgram] }
-  const parts = { proxy, dns, policies, ingress, masquerade, folders }
+  const parts = { proxy, dns, policies, ingress: { ...ingress, sharedPort: API_SERVICE_PORT }, masquerade, folders }
   const deps = { client, nodeName, without, ...parts, clock: systemClock, random, newUid: randomUUID, log }
   await runControllers(deps, signal)
 }
