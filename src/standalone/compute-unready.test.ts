@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { StorageClass } from '../model/generated/api-groups.ts'
-import { computeUnreadyObject, computeUnreadyPods } from './compute-unready.ts'
+import { computeUnreadyIngress, computeUnreadyObject, computeUnreadyPods } from './compute-unready.ts'
 import type { WorkloadObject } from './compute-unready.ts'
 
 const generation = { generation: 2 }
@@ -91,4 +91,39 @@ test('computeUnreadyPods() gives the reasons of those that are neither ready nor
       'default/of-a-set: Pending',
     ],
   )
+})
+
+describe('computeUnreadyIngress()', () => {
+  const own = { spec: { controller: 'deckhand.local/ingress' } }
+  const other = { spec: { controller: 'example.com/ingress' } }
+  const http = { protocol: 'http', port: 80, why: 'it is taken' } as const
+  const https = { protocol: 'https', port: 443, why: 'it is taken' } as const
+  const both = { http: 80, https: 443 }
+  const plain = { spec: {} }
+  const secure = { spec: { tls: [{ hosts: ['a.example'] }] } }
+  const http80 = 'HTTP on port 80 is not served: it is taken'
+  const https443 = 'HTTPS on port 443 is not served: it is taken'
+  for (const [what, ingress, ingressClass, node, expected] of [
+    ['all ports are open', secure, own, { asked: both, problems: [] }, undefined],
+    [
+      'they were not tried yet',
+      plain,
+      own,
+      { asked: both, problems: undefined },
+      'the ports of the ingress are not open yet',
+    ],
+    ['HTTP is for all', plain, own, { asked: both, problems: [http] }, http80],
+    [
+      'HTTPS is for those with certificates',
+      secure,
+      own,
+      { asked: both, problems: [http, https] },
+      `${http80}; ${https443}`,
+    ],
+    ['and not for others', plain, own, { asked: both, problems: [https] }, undefined],
+    ['unless there is nothing else', plain, own, { asked: { https: 443 }, problems: [https] }, https443],
+    ['another controller has ports of its own', secure, other, { asked: both, problems: [http, https] }, undefined],
+    ['as has that of a class that is not there', secure, undefined, { asked: both, problems: undefined }, undefined],
+  ] as const)
+    test(what, () => assert.equal(computeUnreadyIngress(ingress, ingressClass, node), expected))
 })

@@ -1,4 +1,7 @@
-import type { StorageClass } from '../model/generated/api-groups.ts'
+import { formatPortProblem, needsPort } from '../controllers/ingress/compute-port-problems.ts'
+import type { IngressPorts, PortProblem } from '../controllers/ingress/ingress-ports.ts'
+import type { Ingress, IngressClass, StorageClass } from '../model/generated/api-groups.ts'
+import { OWN_INGRESS_CONTROLLER } from '../model/networking/ingress-classes.ts'
 import { SELECTED_NODE, waitsForConsumer } from '../model/storage/storage-classes.ts'
 
 /** What is read of an object that runs pods or waits for something. */
@@ -35,6 +38,23 @@ export function computeUnreadyPods(pods: readonly SummarizedPod[]): readonly str
     .filter(({ ready, phase }) => !ready && phase !== 'Succeeded' && phase !== 'Terminating')
     .filter(({ phase, isControlled }) => phase !== 'Failed' || !isControlled)
     .map(({ namespace, name, phase, waiting }) => `${namespace}/${name}: ${waiting === '' ? phase : waiting}`)
+}
+
+/** Why requests for an Ingress do not come in; undefined when they do, and when another controller sees to that. */
+export function computeUnreadyIngress(
+  ingress: Pick<Ingress, 'spec'>,
+  ingressClass: IngressClass | undefined,
+  node: {
+    readonly asked: Partial<IngressPorts>
+    /** Undefined before the ports were tried. */
+    readonly problems: readonly PortProblem[] | undefined
+  },
+): string | undefined {
+  const { asked, problems } = node
+  if (ingressClass?.spec?.controller !== OWN_INGRESS_CONTROLLER) return undefined
+  if (problems === undefined) return 'the ports of the ingress are not open yet'
+  const own = problems.filter((problem) => needsPort(ingress, asked, problem))
+  return own.length === 0 ? undefined : own.map(formatPortProblem).join('; ')
 }
 
 /** Why an object is not what it is to be yet; undefined when it is, and for kinds that are so at once. A claim is judged by its class. */

@@ -74,12 +74,12 @@ test('status says which parts are switched off, and why policies are not taken',
   const about = (lines: readonly string[]) =>
     lines.filter((line) => /^(services|names|policies|ingress|left out) /.test(line))
   const all = about(await linesOf('docker'))
-  assert.match(all[0] ?? '', /^services {3}addresses in 10\.\d+\.0\.0\/16$/)
-  assert.match(all[1] ?? '', /^names {6}server at 10\.\d+\.0\.10$/)
+  assert.match(all[0] ?? '', /^services {3}addresses in 10\.\d+\.0\.0\/16, not forwarded: "deckhand up" does not run$/)
+  assert.equal(all[1], 'names      not answered: "deckhand up" does not run')
   assert.match(all[2] ?? '', /^policies {3}not taken: the network of the pods belongs to another runtime \(unix:/)
   assert.equal(all[3], 'ingress    not served: no port was named for it')
   const served = about(await linesOf('docker', { ingressPorts: { http: 80, https: 443 } }))
-  assert.equal(served[3], 'ingress    HTTP on port 80, HTTPS on port 443')
+  assert.equal(served[3], 'ingress    not served: "deckhand up" does not run')
   assert.deepEqual(
     about(await linesOf('docker', { without: ['services', 'dns', 'policies', 'ingress', 'jobs', 'scheduler'] })),
     [

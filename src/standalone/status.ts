@@ -14,7 +14,9 @@ import type { ExitCode } from './node/node-error.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 import { computeNodeLayout } from './node/node-layout.ts'
 import { apiUrls, readNodeRecord } from './node/node-record.ts'
-import { formatIngressPorts } from './node/network/ingress-refusal.ts'
+import { hasServiceNetwork } from './node/network/service-network.ts'
+import { readPortProblems } from './node/network/ingress-problems.ts'
+import { describeNetwork, NETWORK_PARTS } from './describe-network.ts'
 import { findPolicyRefusal } from './node/network/policy-refusal.ts'
 import { findNftProblem, findRulesProgram } from './node/network/find-rules-program.ts'
 import type { NodeRecord } from './node/node-record.ts'
@@ -38,16 +40,20 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   if (record.apply !== undefined) deps.say(`applied    ${record.apply}`)
   const nftProblem = await findNftProblem(deps, signal)
   const isByIptables = (await findRulesProgram(nftProblem, deps.programPath)) === 'iptables'
-  const rules = isByIptables ? `, with rules of iptables: ${nftProblem}` : ''
-  deps.say(`services   ${formatPart(record, 'services', `addresses in ${layout.services.range}${rules}`)}`)
-  deps.say(`names      ${formatPart(record, 'dns', `server at ${layout.services.dnsAddress}`)}`)
-  const refusal = findPolicyRefusal({ without: record.without ?? [], runtime: record.runtime, nftProblem })
-  const enforced = agent === undefined ? 'enforced while the node is up' : 'enforced'
-  deps.say(`policies   ${refusal === undefined ? enforced : formatPart(record, 'policies', `not taken: ${refusal}`)}`)
-  deps.say(`ingress    ${formatIngress(record)}`)
-  const others = (record.without ?? []).filter((part) => !SHOWN_PARTS.includes(part))
-  if (others.length > 0) deps.say(`left out   ${others.join(', ')} (--without)`)
   const isUp = (await findNoted(layout.upIdentity)) !== undefined
+  const portProblems = await readPortProblems(layout)
+  const network = {
+    record,
+    services: layout.services,
+    iptablesReason: isByIptables ? nftProblem : undefined,
+    policyRefusal: findPolicyRefusal({ without: record.without ?? [], runtime: record.runtime, nftProblem }),
+    isUp,
+    hasRules: hasServiceNetwork(layout),
+    portProblems,
+  }
+  for (const line of describeNetwork(network)) deps.say(line)
+  const others = (record.without ?? []).filter((part) => !NETWORK_PARTS.includes(part))
+  if (others.length > 0) deps.say(`left out   ${others.join(', ')} (--without)`)
   deps.say(
     isUp
       ? `kubectl    kubectl --kubeconfig ${layout.adminKubeconfig} get pods -A`
@@ -69,26 +75,13 @@ export async function runStatus(deps: StatusDeps, state: string, signal: AbortSi
   const problems = [...manifests, ...applied]
   sayProblems(deps, problems)
   sayProblems(deps, unused, 'Fields that are not used:')
-  if (!isUp || !runtime.answers) return exitCodes.otherState
+  if (!isUp || !runtime.answers || (portProblems ?? []).length > 0) return exitCodes.otherState
   return problems.length === 0 ? exitCodes.done : exitCodes.failed
-}
-
-function formatIngress(record: NodeRecord): string {
-  if (record.ingressPorts !== undefined) return formatIngressPorts(record.ingressPorts)
-  return formatPart(record, 'ingress', 'not served: no port was named for it')
 }
 
 /** Where the agent is served. */
 function agentUrls({ addresses: [address = '127.0.0.1'] = [], ports }: NodeRecord): readonly string[] {
   return [`https://${toHost(address)}:${ports.agent} (agent)`]
-}
-
-/** Those with a line of their own. */
-const SHOWN_PARTS = ['services', 'dns', 'policies', 'ingress']
-
-/** What of a part there is to know; whether it was left out. */
-function formatPart({ without = [] }: NodeRecord, part: string, what: string): string {
-  return without.includes(part) ? `switched off (--without ${part})` : what
 }
 
 function sayProblems(

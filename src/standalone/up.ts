@@ -46,6 +46,7 @@ import type { NodeLayout } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'
 import type { NodeRecord } from './node/node-record.ts'
 import { OWN_NAME } from './node/own-name.ts'
+import { createPortReporter } from './node/network/ingress-problems.ts'
 import { findIngressRefusal, formatIngressPorts, hasIngress } from './node/network/ingress-refusal.ts'
 import { prepareMasquerade } from './node/network/prepare-masquerade.ts'
 import { findNftProblem, findRulesProgram } from './node/network/find-rules-program.ts'
@@ -125,7 +126,12 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   if (!without.includes('scheduler'))
     group.run('scheduler', (s) => deps.runScheduler({ client, nodeName, logFile: layout.apiLog }, s))
   const { services, bridge } = layout
-  const ingress = refusals.ingress === undefined ? { ports: options.ingressPorts } : { refusal: refusals.ingress }
+  // Of an earlier run.
+  await removeTree(layout.ingressProblems)
+  const ingress =
+    refusals.ingress === undefined
+      ? { ports: options.ingressPorts, onPorts: createPortReporter(deps, layout) }
+      : { refusal: refusals.ingress }
   const network = { services, ...ranges, seesBridge, bridge, rulesProgram, masqueradeProgram, policyRefusal, ingress }
   const controllers = {
     kubeconfig: layout.adminKubeconfig,

@@ -2,7 +2,8 @@ import { TaskGroup } from '../base/async/task-group.ts'
 import { Wakeup } from '../base/async/wakeup.ts'
 import { errorMessage } from '../base/telemetry/error-text.ts'
 import { silentLogger } from '../base/telemetry/silent-logger.ts'
-import type { StorageClass } from '../model/generated/api-groups.ts'
+import type { Ingress, IngressClass, StorageClass } from '../model/generated/api-groups.ts'
+import { ingressClassOf } from '../model/networking/ingress-classes.ts'
 import { isNotFound } from '../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../protocols/kube-api/kube-client.ts'
 import { runListWatch } from '../protocols/kube-api/list-watch/run-list-watch.ts'
@@ -11,12 +12,14 @@ import { watchDirectory } from '../system/files/watch-directory.ts'
 import { formatObjectName } from './apply/applied-object.ts'
 import { ObjectPaths } from './apply/object-paths.ts'
 import { parseRecord } from './apply/run-applied-folder.ts'
-import { computeUnreadyObject, computeUnreadyPods } from './compute-unready.ts'
+import { computeUnreadyIngress, computeUnreadyObject, computeUnreadyPods } from './compute-unready.ts'
 import type { WorkloadObject } from './compute-unready.ts'
 import { addExplanations, explainPods, listPods } from './node/agent/agent-client.ts'
 import { formatFileProblem, parseFileProblems } from './node/file-problems.ts'
+import { readPortProblems } from './node/network/ingress-problems.ts'
 import type { ClientDeps } from './node/node-deps.ts'
 import type { NodeLayout } from './node/node-layout.ts'
+import { readNodeRecord } from './node/node-record.ts'
 import { listWaitingPods } from './node/waiting-pods.ts'
 
 export interface WaitDeps extends ClientDeps {
@@ -38,6 +41,7 @@ const WATCHED = [
   '/apis/batch/v1/jobs',
 ]
 const CLASSES = '/apis/storage.k8s.io/v1/storageclasses'
+const INGRESS_CLASSES = '/apis/networking.k8s.io/v1/ingressclasses'
 // Many changes come at once.
 const COALESCE_MS = 50
 // For what no watch shows, such as a refused manifest that was removed.
@@ -101,13 +105,13 @@ async function listMissing(
 }
 
 async function listUnreadyObjects(
-  { applied }: NodeLayout,
+  layout: NodeLayout,
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const paths = new ObjectPaths(client)
   const unready: string[] = []
-  for (const name of parseRecord(await readTextIfPresent(applied)).values()) {
+  for (const name of parseRecord(await readTextIfPresent(layout.applied)).values()) {
     const { collection } = await paths.find(name, signal)
     const path = `${collection}/${encodeURIComponent(name.name)}`
     const object = await getIfPresent<WorkloadObject>(client, path, signal)
@@ -115,10 +119,32 @@ async function listUnreadyObjects(
     const storageClass = className
       ? await getIfPresent<StorageClass>(client, `${CLASSES}/${encodeURIComponent(className)}`, signal)
       : undefined
-    const why = object === undefined ? 'is not there' : computeUnreadyObject(name.kind, object, storageClass)
+    const why =
+      object === undefined
+        ? 'is not there'
+        : name.kind === 'Ingress'
+          ? await findUnservedReason(layout, client, object as Ingress, signal)
+          : computeUnreadyObject(name.kind, object, storageClass)
     if (why !== undefined) unready.push(`${formatObjectName(name)}: ${why}`)
   }
   return unready
+}
+
+/** Why an Ingress gets no requests; undefined when it does. */
+async function findUnservedReason(
+  layout: NodeLayout,
+  client: KubeClient,
+  ingress: Ingress,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const className = ingressClassOf(ingress)
+  if (className === undefined) return undefined
+  const path = `${INGRESS_CLASSES}/${encodeURIComponent(className)}`
+  const ingressClass = await getIfPresent<IngressClass>(client, path, signal)
+  const asked = (await readNodeRecord(layout.record))?.ingressPorts
+  // One that is kept from a start with ports, or for another controller.
+  if (asked === undefined) return undefined
+  return computeUnreadyIngress(ingress, ingressClass, { asked, problems: await readPortProblems(layout) })
 }
 
 async function getIfPresent<T>(client: KubeClient, path: string, signal: AbortSignal): Promise<T | undefined> {

@@ -19,7 +19,7 @@ export function computePortProblems(
 /** Whether an Ingress is meant for a port: all are for HTTP, those with certificates for HTTPS too, and all where there is nothing else. */
 export function needsPort(
   { spec }: Pick<Ingress, 'spec'>,
-  asked: Pick<IngressPorts, 'http'>,
+  asked: Partial<IngressPorts>,
   { protocol }: Pick<PortProblem, 'protocol'>,
 ): boolean {
   return protocol === 'http' || asked.http === undefined || (spec?.tls ?? []).length > 0

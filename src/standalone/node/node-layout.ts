@@ -23,6 +23,8 @@ export interface NodeLayout {
   readonly applied: string
   /** What is wrong with the files of that folder. */
   readonly appliedProblems: string
+  /** The ports of the ingress that cannot be listened on; absent until they were tried. */
+  readonly ingressProblems: string
   /** For users who may only read, secrets excepted. */
   readonly readerKubeconfig: string
   /** The port of the page, and the key with which links to it are signed. */
@@ -95,6 +97,7 @@ export function computeNodeLayout(state: string): NodeLayout {
     controllersLog: `${state}/logs/controllers.log`,
     applied: `${state}/applied.json`,
     appliedProblems: `${state}/applied-problems.json`,
+    ingressProblems: `${state}/ingress-problems.json`,
     adminKubeconfig: `${state}/admin.kubeconfig`,
     readerKubeconfig: `${state}/reader.kubeconfig`,
     pageAccess: `${state}/page.json`,
@@ -155,6 +158,7 @@ export function ownPaths(layout: NodeLayout): readonly string[] {
     agentConfig,
     layout.applied,
     layout.appliedProblems,
+    layout.ingressProblems,
     layout.pageAccess,
     adminKubeconfig,
     readerKubeconfig,

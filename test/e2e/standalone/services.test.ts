@@ -95,6 +95,7 @@ async function checkIngress(lab: Lab, node: WorkloadNode): Promise<void> {
   assert.match(described, /web terminates a\.example/)
   assert.match(described, /\/ +web:http \(10\.[\d.]+:8080,10\.[\d.]+:8080\)/)
   assert.match(described, /Normal +Sync .* Served at [\d.]+, port 8480 and 443/)
+  assert.match((await node.deckhand('status')).stdout, /^ingress {4}HTTP on port 8480, HTTPS on port 443$/m)
   assert.match(await node.kubectl('get', 'ingress', 'web'), /^web +deckhand +a\.example,b\.example +\d[\d.]+ +80, 443/m)
 }
 

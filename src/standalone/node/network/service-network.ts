@@ -1,5 +1,6 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { formatIptablesInput, hasOwnChains, IptablesBuilder } from '../../../controllers/iptables/iptables-state.ts'
+import { readKernelSetting } from '../../../system/machine/kernel-settings.ts'
 import { Iptables } from '../../../system/network/iptables.ts'
 import { Nft } from '../../../system/network/nft.ts'
 import { runProcess } from '../../../system/processes/run-process.ts'
@@ -54,6 +55,11 @@ export async function prepareServiceNetwork(
   if (!knowsBridge()) await tryRun(deps.clock, ['modprobe', 'br_netfilter'], signal)
   ensureBridgeIsSeen()
   return { hasAddresses: problem === undefined, seesBridge: seesBridge() }
+}
+
+/** Whether what services have in the kernel is there: it outlives "deckhand up", and goes with "down" or the machine. */
+export function hasServiceNetwork({ services }: Pick<NodeLayout, 'services'>): boolean {
+  return readKernelSetting(`net.ipv4.conf.${services.device}.forwarding`) !== undefined
 }
 
 /** Names what of the machine's firewall would drop the traffic of pods and services: nothing here could let it through. */
