@@ -117,6 +117,12 @@ describe('a node', () => {
     })
     const staticUid = metadata.annotations?.['kubernetes.io/config.mirror']
     await node.endUp('SIGKILL')
+    const { exitCode: code, stdout } = await node.deckhand('status')
+    assert.equal(code, 3)
+    assert.match(
+      stdout,
+      /^services .* whose rules follow no change: "deckhand up" does not run\nnames +not answered: /m,
+    )
     await endPod('ends-alone')
     await node.removeManifest('leaves')
     await node.waitFor('both to end', async () => {
