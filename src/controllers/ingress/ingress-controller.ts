@@ -32,7 +32,7 @@ export interface IngressOptions {
   readonly ports: IngressPorts
   /** See ProxyDeps. */
   readonly sharedPort?: number
-  /** Told once the ports were tried, and whenever that has another result. */
+  /** Called once the ports were tried, and whenever that has another result. */
   readonly onPorts?: (result: OpenedPorts) => Promise<void> | void
 }
 
