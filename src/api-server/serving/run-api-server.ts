@@ -2,6 +2,7 @@ import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { API_SERVICE_PORT } from '../../model/networking/api-service-port.ts'
 import { ADMIN_GROUP, NODE_GROUP, NODE_PREFIX, READER_GROUP } from '../auth/user-names.ts'
 import type { StaticPods } from '../auth/admit-mirror-pod.ts'
@@ -80,6 +81,8 @@ export interface ApiServerReady {
   readonly authorityPem: string
 }
 
+const DOOR_RETRY_MS = 2000
+
 /** The parts of the server itself act as this one. */
 const OWN_USER: RequestUser = { name: 'system:deckhand', groups: [ADMIN_GROUP] }
 
@@ -116,11 +119,12 @@ export async function runApiServer(deps: ApiServerDeps, signal: AbortSignal): Pr
   const server = toUrl(deps.address, port)
   try {
     for (const address of deps.alsoOn ?? []) await openDoor(deps, listener, { address, port })
-    const endpoint = (await openServiceDoor(deps, parts, listener)) ?? { address: deps.advertisedAddress, port }
+    const service = await openServiceDoor(deps, parts, listener)
+    const endpoint = service ?? { address: deps.advertisedAddress, port }
     const { address } = endpoint
     if (address !== undefined) await writeApiEndpoint(store, parts.infoFor(OWN_USER), { ...endpoint, address })
     for (const identity of deps.identities) await ensureKubeconfig(pki, identity, server, deps)
-    await runTasks(deps, parts, { listener, server }, signal)
+    await runTasks(deps, parts, { listener, server, isAtService: service !== undefined }, signal)
   } finally {
     await listener.close()
   }
@@ -135,6 +139,28 @@ async function openServiceDoor(
   if (deps.hasServiceAddress !== true || range === undefined) return undefined
   const endpoint = { address: firstAddress(range), port: API_SERVICE_PORT }
   return (await openDoor(deps, listener, endpoint, { sharesPort: true })) ? endpoint : undefined
+}
+
+/** Tries again what another program kept it from: whoever gets the port then, such as an ingress, would have the address of the API too. */
+async function retryServiceDoor(
+  deps: ApiServerDeps,
+  parts: ApiParts,
+  listener: HttpsListener,
+  signal: AbortSignal,
+): Promise<void> {
+  let endpoint: ApiEndpoint | undefined
+  for (;;) {
+    await deps.clock.sleep(DOOR_RETRY_MS, signal)
+    endpoint ??= await openServiceDoor({ ...deps, log: silentLogger }, parts, listener)
+    if (endpoint === undefined) continue
+    try {
+      return await writeApiEndpoint(parts.store, parts.infoFor(OWN_USER), endpoint)
+    } catch (error) {
+      signal.throwIfAborted()
+      // As on a full disk: who has a connection keeps it.
+      deps.log.warn('cannot write where the API is, will try again', { ...endpoint, error })
+    }
+  }
 }
 
 /** Listens at one more address; what keeps it from that must not keep the node from starting. */
@@ -176,7 +202,11 @@ function namesOf(deps: ApiServerDeps, { serviceRanges }: ApiParts): readonly str
 async function runTasks(
   deps: ApiServerDeps,
   parts: ApiParts,
-  { listener, server }: { readonly listener: HttpsListener; readonly server: string },
+  {
+    listener,
+    server,
+    isAtService,
+  }: { readonly listener: HttpsListener; readonly server: string; readonly isAtService: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = deps
@@ -184,6 +214,8 @@ async function runTasks(
   const { pem } = pki.authority
   await using group = new TaskGroup(signal)
   group.run('listener', (signal) => listener.run(signal))
+  if (deps.hasServiceAddress === true && !isAtService)
+    group.run('address of the service', (signal) => retryServiceDoor(deps, parts, listener, signal))
   const renewal = {
     ...deps,
     pki,

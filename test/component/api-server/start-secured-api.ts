@@ -54,7 +54,10 @@ export async function startSecuredApi(
   return api
 }
 
-interface SecuredApiOptions extends Pick<ApiServerDeps, 'staticPods' | 'hasScheduler'> {
+interface SecuredApiOptions extends Pick<
+  ApiServerDeps,
+  'staticPods' | 'hasScheduler' | 'serviceRange' | 'hasServiceAddress'
+> {
   /** Whether the node has yet to come, by a bootstrap token; else the API gives it its credential. */
   readonly isNodeNew?: boolean
 }
