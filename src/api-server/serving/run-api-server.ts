@@ -141,7 +141,7 @@ async function openServiceDoor(
   return (await openDoor(deps, listener, endpoint, { sharesPort: true })) ? endpoint : undefined
 }
 
-/** Tries again what another program kept it from: whoever gets the port then, such as an ingress, would have the address of the API too. */
+/** Tries again what another program kept it from: an ingress that gets the port then would have the address of the API too. */
 async function retryServiceDoor(
   deps: ApiServerDeps,
   parts: ApiParts,

@@ -51,7 +51,8 @@ function listInterfaces(): InterfaceAddresses {
   )
 }
 
-function readText(path: string): string {
+/** A file of the kernel; empty where there is none. */
+export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {

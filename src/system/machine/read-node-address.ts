@@ -1,8 +1,7 @@
 import { lookup } from 'node:dns/promises'
-import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { familyOf, toCanonicalIp } from './canonical-ip.ts'
-import { createKnownInterfaces } from './known-interfaces.ts'
+import { createKnownInterfaces, readText } from './known-interfaces.ts'
 import type { InterfaceAddresses } from './known-interfaces.ts'
 
 /** What the machine says about its addresses; replaced in tests. */
@@ -109,12 +108,4 @@ export function parseDefaultRoute6(table: string): string | undefined {
 
 function isUp(flags: string): boolean {
   return (Number.parseInt(flags, 16) & ROUTE_IS_UP) !== 0
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
