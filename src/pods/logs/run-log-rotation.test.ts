@@ -9,6 +9,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { logFiles } from '../../system/directories/logs/log-files.ts'
 import type { LogFiles } from '../../system/directories/logs/log-files.ts'
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { LoggedContainer } from './rotate-log.ts'
 import { runLogRotation } from './run-log-rotation.ts'
 
@@ -111,6 +112,17 @@ describe('runLogRotation()', () => {
     const { pass, end } = start(['0.log'])
     await pass()
     assert.deepEqual([readdirSync(folder), reopened], [['0.log'], ['0.log']])
+    await end()
+  })
+
+  test('says nothing of a container that was removed meanwhile', async () => {
+    onReopen = () => {
+      throw new CriCallError('reopenContainerLog', 'NotFound', 'no such container')
+    }
+    writeFileSync(at('1.log'), '1234567890')
+    const { pass, end } = start(['0.log', '1.log'])
+    await pass()
+    assert.deepEqual([reopened, warnings], [['0.log', '1.log'], []])
     await end()
   })
 

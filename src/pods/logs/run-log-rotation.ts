@@ -1,3 +1,4 @@
+import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import { rotateLog } from './rotate-log.ts'
 import type { LoggedContainer, RotateLogDeps } from './rotate-log.ts'
 
@@ -34,6 +35,8 @@ async function rotateAll(deps: LogRotationDeps, queue: Iterable<LoggedContainer>
       await rotateLog(deps, container, signal)
     } catch (error) {
       if (signal.aborted) return
+      // It was removed after the list was made.
+      if (error instanceof CriCallError && error.code === 'NotFound') continue
       const { pod, name, logPath } = container
       deps.log.warn('cannot rotate a log', { pod, container: name, logPath, error })
     }
