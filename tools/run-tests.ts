@@ -104,5 +104,7 @@ const groups: readonly TestGroup[] = [
   },
 ]
 
-const run = () => withImages(() => withBuiltAgents(() => runTests(groups)))
-process.exitCode = runGate() && (await run()) ? 0 : 1
+const gate = runGate()
+// What tests need is made beside it.
+const run = () => withImages(() => withBuiltAgents(async () => (await gate) && (await runTests(groups))))
+process.exitCode = (await run()) ? 0 : 1

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,8 @@ export async function withImages<T>(run: () => Promise<T>): Promise<T> {
   try {
     const store = join(folder, 'root')
     const argv = ['test/e2e/lab/prepare-images.ts', store]
-    if (spawnSync(process.execPath, argv, { stdio: 'inherit' }).status === 0) process.env[IMAGE_STORE] = store
+    const [status] = (await once(spawn(process.execPath, argv, { stdio: 'inherit' }), 'exit')) as [number | null]
+    if (status === 0) process.env[IMAGE_STORE] = store
     return await run()
   } finally {
     delete process.env[IMAGE_STORE]
