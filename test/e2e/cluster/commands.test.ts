@@ -19,9 +19,8 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
     const volumeMounts = [{ name: 'menu', mountPath: '/menu' }]
     const containers = [testContainer('main', scripts.obedient, { volumeMounts })]
     await node.apply(testPod('hungry', { volumes, containers }))
-    await node.waitFor('the reason', async () => {
-      return /^default\/hungry: .*menu.*\n/.test((await node.deckhand('why', 'hungry')).stdout)
-    })
+    await node.waitFor('the reason', async () => (await node.explained('hungry'))?.includes('menu'))
+    assert.match((await node.deckhand('why', 'hungry')).stdout, /^default\/hungry: .*menu.*\n/)
     await node.kubectl('create', 'configmap', 'menu')
     await node.ready('hungry')
     const { exitCode, stdout } = await node.deckhand('why', 'hungry')
@@ -43,8 +42,9 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
 
   test('status and why: refused manifests, and how a container crashes', async () => {
     await node.writeManifest('wrong', { apiVersion: 'apps/v1', kind: 'Deployment' })
-    await node.waitFor('the refusal', async () => (await node.deckhand('status')).exitCode === 1)
+    await node.waitFor('the refusal', async () => (await node.refusedManifests()).length === 1)
     const status = await node.deckhand('status')
+    assert.equal(status.exitCode, 1)
     assert.match(
       status.stdout,
       /^Refused files:\n {2}\S+\/wrong\.\w+:\d+: kind: expected "Pod", not "Deployment": apply/m,
@@ -52,14 +52,17 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
     assert.match((await node.deckhand('why', 'wrong')).stdout, /^Refused: \S+\/wrong\.\w+:\d+: kind: /)
     await node.removeManifest('wrong')
     await node.apply(testPod('crashes', { containers: [testContainer('main', 'echo so long; exit 7')] }))
-    await node.waitFor('two crashes', async () => {
-      return /restarted [2-9] times, last exited with 7, \d+ s ago/.test((await node.deckhand('why', 'crashes')).stdout)
-    })
+    const crashed = /restarted [2-9] times, last exited with 7, \d+ s ago/
+    await node.waitFor('two crashes', async () => crashed.test((await node.explained('crashes')) ?? ''))
     assert.match((await node.deckhand('why', 'pod/crashes')).stdout, /^default\/crashes: /)
     const { stdout } = await node.deckhand('why', 'crashes')
+    assert.match(stdout, crashed)
     assert.doesNotMatch(stdout, /Runs and is ready/)
     assert.match(stdout, /last log lines of container "main":\n {4}so long\n/)
     await node.kubectl('delete', 'pod', 'crashes', '--grace-period=0', '--force')
+    await node.waitFor('nothing to be left of both', async () => {
+      return (await node.refusedManifests()).length === 0 && (await node.explained('crashes')) === undefined
+    })
     await node.waitFor('all to be well', async () => (await node.deckhand('status')).exitCode === 0)
   })
 
@@ -84,10 +87,7 @@ describe('the commands of deckhand know the pods of the API', { skip }, () => {
   })
 
   test('shutdown: pods end, the node is not ready and takes none, until that is cancelled', async () => {
-    const ready = async () =>
-      (
-        await node.kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].status.conditions[?(@.type=="Ready")].status}')
-      ).trim()
+    const ready = async () => (await node.node()).status?.conditions?.find(({ type }) => type === 'Ready')?.status
     const { exitCode, stdout, stderr } = await node.deckhand('shutdown')
     assert.equal(exitCode, 0, stderr)
     assert.match(stdout, /^ending \d+ pods? of priority 0 and above\n/)

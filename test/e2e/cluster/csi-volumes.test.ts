@@ -51,7 +51,7 @@ describe('volumes of a CSI driver', () => {
     await node.kubectl('delete', 'pod', 'one', 'two', '--wait=false')
     const reported = `not found in the list of registered CSI drivers`
     await node.waitFor('the pods to wait for their driver', async () =>
-      (await node.deckhand('why', 'one')).stdout.includes(reported),
+      (await node.explained('one'))?.includes(reported),
     )
     await node.killAgent()
     await driver.start()
