@@ -38,8 +38,9 @@ const groups: readonly TestGroup[] = [
   },
   {
     name: 'browser',
-    // Each has a browser, a page and an API of its own, which hooks begin: in one process they would all be there at once.
     globs: ['test/browser/**/*.test.ts'],
+    // Those of a process share a browser and the built page.
+    filesPerProcess: 4,
     timeoutMs: 240_000,
     confirm: true,
   },

@@ -12,17 +12,6 @@ const MERGE = { headers: { 'content-type': 'application/merge-patch+json' } }
 
 let page: TestPage
 let browser: TestBrowser
-before(async () => {
-  ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
-  const { tab } = await browser.open()
-  await tab.goto(page.link())
-  await tab.getByText('live', { exact: true }).waitFor()
-  await tab.close()
-})
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await page[Symbol.asyncDispose]()
-})
 
 interface ReadObject {
   readonly metadata: {
@@ -50,6 +39,18 @@ async function openDialog(tab: Page, path: string, button: string): Promise<Loca
 }
 
 describe('doing things on the page', () => {
+  before(async () => {
+    ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
+    const { tab } = await browser.open()
+    await tab.goto(page.link())
+    await tab.getByText('live', { exact: true }).waitFor()
+    await tab.close()
+  })
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await page[Symbol.asyncDispose]()
+  })
+
   test('a pod is deleted when that was confirmed, and not by Escape', async () => {
     await addRunningPod(page.api, 'old')
     const { tab, faults } = await browser.open()

@@ -17,36 +17,6 @@ let page: TestPage
 let browser: TestBrowser
 const cleanups: (() => unknown)[] = []
 
-before(async () => {
-  ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
-  const t = { after: (work: () => unknown) => void cleanups.push(work) }
-  const { port } = await startFakeKubelet(
-    t,
-    page.api.folder,
-    (_, response) => response.end(`${EVIL}\n`),
-    (request, socket, head) => {
-      socket.write(formatHandshake(request.headers, 'v5.channel.k8s.io'))
-      const connection = new WebSocketConnection(socket, head)
-      const status = { status: 'Failure', message: EVIL }
-      void (async () => {
-        await connection.send(Uint8Array.of(1), Buffer.from(`${EVIL}\r\n`))
-        await connection.send(Uint8Array.of(3), Buffer.from(JSON.stringify(status)))
-        connection.close('normal')
-      })().catch(() => {})
-    },
-  )
-  await fill(port)
-  const { tab } = await browser.open()
-  await tab.goto(page.link())
-  await tab.getByText('live', { exact: true }).waitFor()
-  await tab.close()
-})
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await page[Symbol.asyncDispose]()
-  for (const work of cleanups) await work()
-})
-
 async function post(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
   const made = await page.api.call(page.api.admin, 'POST', path, body)
   assert.equal(made.status, 201, JSON.stringify(made.body))
@@ -151,6 +121,36 @@ async function assertHarmless(tab: Page, where: string): Promise<void> {
 }
 
 describe('a hostile pod', () => {
+  before(async () => {
+    ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
+    const t = { after: (work: () => unknown) => void cleanups.push(work) }
+    const { port } = await startFakeKubelet(
+      t,
+      page.api.folder,
+      (_, response) => response.end(`${EVIL}\n`),
+      (request, socket, head) => {
+        socket.write(formatHandshake(request.headers, 'v5.channel.k8s.io'))
+        const connection = new WebSocketConnection(socket, head)
+        const status = { status: 'Failure', message: EVIL }
+        void (async () => {
+          await connection.send(Uint8Array.of(1), Buffer.from(`${EVIL}\r\n`))
+          await connection.send(Uint8Array.of(3), Buffer.from(JSON.stringify(status)))
+          connection.close('normal')
+        })().catch(() => {})
+      },
+    )
+    await fill(port)
+    const { tab } = await browser.open()
+    await tab.goto(page.link())
+    await tab.getByText('live', { exact: true }).waitFor()
+    await tab.close()
+  })
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await page[Symbol.asyncDispose]()
+    for (const work of cleanups) await work()
+  })
+
   test('is nothing but text on every screen, and nothing is asked of another host', async () => {
     const { tab, faults } = await browser.open()
     const foreign: string[] = []

@@ -18,46 +18,46 @@ const asked: URLSearchParams[] = []
 let followed: ServerResponse | undefined
 let isAway = false
 
-before(async () => {
-  ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
-  const { api } = page
-  const t = { after: (work: () => unknown) => void cleanups.push(work) }
-  const { port } = await startFakeKubelet(t, api.folder, ({ url = '' }, response) => {
-    const query = new URL(url, 'https://kubelet.invalid').searchParams
-    asked.push(query)
-    if (isAway) {
-      response.writeHead(500)
-      response.end('the agent is away')
-      return
-    }
-    const prefix = query.get('timestamps') === 'true' ? '2026-01-01T00:00:00.000000000Z ' : ''
-    const instance = query.get('previous') === 'true' ? 'the one before' : (query.get('stream') ?? 'both streams')
-    response.write(`${prefix}${instance}\n${prefix}\u001B[31m<script>alert(1)</script>\u001B]0;title\u0007\n`)
-    if (query.get('follow') !== 'true') response.end(`${prefix}all of it\n`)
-    else followed = response
-  })
-  const node = {
-    metadata: { name: 'node-1' },
-    status: {
-      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
-      daemonEndpoints: { kubeletEndpoint: { Port: port } },
-    },
-  }
-  assert.equal((await api.call(api.admin, 'POST', '/api/v1/nodes', node)).status, 201)
-  await addRunningPod(api, 'web')
-  const { tab } = await browser.open()
-  await tab.goto(page.link())
-  await tab.getByText('live', { exact: true }).waitFor()
-  await tab.close()
-})
-after(async () => {
-  followed?.end()
-  await browser[Symbol.asyncDispose]()
-  await page[Symbol.asyncDispose]()
-  for (const work of cleanups) await work()
-})
-
 describe('the log of a container in a browser', () => {
+  before(async () => {
+    ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
+    const { api } = page
+    const t = { after: (work: () => unknown) => void cleanups.push(work) }
+    const { port } = await startFakeKubelet(t, api.folder, ({ url = '' }, response) => {
+      const query = new URL(url, 'https://kubelet.invalid').searchParams
+      asked.push(query)
+      if (isAway) {
+        response.writeHead(500)
+        response.end('the agent is away')
+        return
+      }
+      const prefix = query.get('timestamps') === 'true' ? '2026-01-01T00:00:00.000000000Z ' : ''
+      const instance = query.get('previous') === 'true' ? 'the one before' : (query.get('stream') ?? 'both streams')
+      response.write(`${prefix}${instance}\n${prefix}\u001B[31m<script>alert(1)</script>\u001B]0;title\u0007\n`)
+      if (query.get('follow') !== 'true') response.end(`${prefix}all of it\n`)
+      else followed = response
+    })
+    const node = {
+      metadata: { name: 'node-1' },
+      status: {
+        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+        daemonEndpoints: { kubeletEndpoint: { Port: port } },
+      },
+    }
+    assert.equal((await api.call(api.admin, 'POST', '/api/v1/nodes', node)).status, 201)
+    await addRunningPod(api, 'web')
+    const { tab } = await browser.open()
+    await tab.goto(page.link())
+    await tab.getByText('live', { exact: true }).waitFor()
+    await tab.close()
+  })
+  after(async () => {
+    followed?.end()
+    await browser[Symbol.asyncDispose]()
+    await page[Symbol.asyncDispose]()
+    for (const work of cleanups) await work()
+  })
+
   test('is followed, searched, and read of each stream, with times, and of the instance before', async () => {
     const { tab, faults } = await browser.open()
     await tab.goto(`${page.address}/pods/default/web/logs`)

@@ -26,36 +26,6 @@ const SLOW = { offline: false, latency: 200, downloadThroughput: 50_000, uploadT
 
 let page: TestPage
 let browser: TestBrowser
-before(async () => {
-  const options = { timezoneId: 'Asia/Kolkata', reducedMotion: 'reduce' as const }
-  ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser(options)])
-  await post('/api/v1/nodes', { metadata: { name: 'node-1' } })
-  for (let index = 0; index < PODS; index += 1) await addPod(index === 0 ? 'web' : `pod-${index}`)
-  await post('/api/v1/namespaces/default/events', {
-    metadata: { name: 'e' },
-    involvedObject: { kind: 'Pod', name: 'web', namespace: 'default' },
-    reason: 'Tested',
-    message: 'said at half past ten in the morning, UTC',
-    lastTimestamp: '2026-01-02T10:30:00Z',
-  })
-  const steps = [{ name: 'create sandbox', startedAt: Date.now() - 5000, ms: 5 }]
-  page.agent.pods = [{ uid: 'none', why: 'Runs and is ready', steps, probes: [], volumes: [] }]
-  page.agent.summary = {
-    node: { cpu: { usageNanoCores: 5e8 }, memory: { workingSetBytes: 2e9, availableBytes: 3e9 } },
-    pods: [],
-  }
-  page.agent.images = { images: [] }
-  // There is no kubelet to ask for it.
-  await browser.context.route('**/pods/web/log?**', (route) => route.fulfill({ body: 'a line\n' }))
-  const { tab } = await browser.open()
-  await tab.goto(page.link())
-  await isLive(tab)
-  await tab.close()
-})
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await page[Symbol.asyncDispose]()
-})
 
 async function post(path: string, body: object): Promise<void> {
   const { status, body: said } = await page.api.call(page.api.admin, 'POST', path, body)
@@ -87,6 +57,37 @@ async function show(tab: Page, path: (typeof SCREENS)[number]): Promise<void> {
 }
 
 describe('manners', () => {
+  before(async () => {
+    const options = { timezoneId: 'Asia/Kolkata', reducedMotion: 'reduce' as const }
+    ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser(options)])
+    await post('/api/v1/nodes', { metadata: { name: 'node-1' } })
+    for (let index = 0; index < PODS; index += 1) await addPod(index === 0 ? 'web' : `pod-${index}`)
+    await post('/api/v1/namespaces/default/events', {
+      metadata: { name: 'e' },
+      involvedObject: { kind: 'Pod', name: 'web', namespace: 'default' },
+      reason: 'Tested',
+      message: 'said at half past ten in the morning, UTC',
+      lastTimestamp: '2026-01-02T10:30:00Z',
+    })
+    const steps = [{ name: 'create sandbox', startedAt: Date.now() - 5000, ms: 5 }]
+    page.agent.pods = [{ uid: 'none', why: 'Runs and is ready', steps, probes: [], volumes: [] }]
+    page.agent.summary = {
+      node: { cpu: { usageNanoCores: 5e8 }, memory: { workingSetBytes: 2e9, availableBytes: 3e9 } },
+      pods: [],
+    }
+    page.agent.images = { images: [] }
+    // There is no kubelet to ask for it.
+    await browser.context.route('**/pods/web/log?**', (route) => route.fulfill({ body: 'a line\n' }))
+    const { tab } = await browser.open()
+    await tab.goto(page.link())
+    await isLive(tab)
+    await tab.close()
+  })
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await page[Symbol.asyncDispose]()
+  })
+
   test('both colours, each without a serious barrier on any screen', async () => {
     const { tab, faults } = await browser.open()
     const grounds = new Set<unknown>()

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { after } from 'node:test'
 import { chromium } from 'playwright-core'
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
 /** Debian's. */
 export const CHROMIUM = '/usr/bin/chromium'
@@ -24,16 +22,17 @@ export interface TestBrowser extends AsyncDisposable {
   open(): Promise<{ readonly tab: Page; readonly faults: readonly string[] }>
 }
 
-/** A headless Chromium with a new profile. The program may be another that starts it somewhere else. */
-export async function openBrowser(
-  options: BrowserContextOptions = {},
-  executablePath = CHROMIUM,
-): Promise<TestBrowser> {
-  const profile = mkdtempSync(join(tmpdir(), 'deckhand-browser-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    headless: true,
-    args: ARGUMENTS,
+const launch = (executablePath: string) => chromium.launch({ executablePath, headless: true, args: ARGUMENTS })
+
+/** One for all files of the process: its start takes as long as many tests. */
+let shared: Promise<Browser> | undefined
+after(async () => await (await shared)?.close())
+
+/** A new profile in a headless Chromium. The program may be another that starts one of its own somewhere else. */
+export async function openBrowser(options: BrowserContextOptions = {}, program = CHROMIUM): Promise<TestBrowser> {
+  const isShared = program === CHROMIUM
+  const browser = await (isShared ? (shared ??= launch(CHROMIUM)) : launch(program))
+  const context = await browser.newContext({
     locale: 'en-GB',
     viewport: { width: 1280, height: 900 },
     ...options,
@@ -55,7 +54,7 @@ export async function openBrowser(
     },
     async [Symbol.asyncDispose]() {
       await context.close()
-      rmSync(profile, { recursive: true, force: true })
+      if (!isShared) await browser.close()
     },
   }
 }

@@ -12,15 +12,16 @@ const SCRIPT = '<img src=x onerror=alert(1)><script>alert(2)</script>'
 let page: TestPage
 const addPod = (name: string, status?: object) => addRunningPod(page.api, name, status)
 let browser: TestBrowser
-before(async () => {
-  ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
-})
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await page[Symbol.asyncDispose]()
-})
 
 describe('the page in a browser', () => {
+  before(async () => {
+    ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
+  })
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await page[Symbol.asyncDispose]()
+  })
+
   test('a link signs in once; the address has no token, no script can read the cookie', async () => {
     await addPod('web')
     const { tab, faults } = await browser.open()

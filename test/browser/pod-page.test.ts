@@ -11,18 +11,6 @@ const MINUTE = 60_000
 let page: TestPage
 let browser: TestBrowser
 let uid = ''
-before(async () => {
-  ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
-  await fill()
-  const { tab } = await browser.open()
-  await tab.goto(page.link())
-  await tab.getByText('live', { exact: true }).waitFor()
-  await tab.close()
-})
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await page[Symbol.asyncDispose]()
-})
 
 async function post(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
   const made = await page.api.call(page.api.admin, 'POST', path, body)
@@ -142,136 +130,147 @@ function ago(ms: number): string {
   return new Date(Date.now() - ms).toISOString()
 }
 
-describe('a pod in a browser', () => {
-  test('shows its steps, restarts, probes, volumes, ports and what it wrote before it crashed', async () => {
-    const { tab, faults } = await browser.open()
-    await tab.route('**/pods/shop/log?**', (route) => route.fulfill({ body: `one\nthe last ${HOSTILE}\u001B[2J\n` }))
-    await tab.goto(`${page.address}/pods/default/shop`)
-    const region = (name: string) => tab.getByRole('region', { name, exact: true })
-    const steps = region('Steps')
-    await steps.getByText('restart 1', { exact: true }).waitFor()
-    await steps.getByText('no such program').first().waitFor()
-    assert.equal(await steps.locator('rect').count(), 6)
-    assert.deepEqual(await steps.locator('tr[class^=step-]').evaluateAll((rows) => rows.map((row) => row.className)), [
-      'step-image',
-      'step-volume',
-      'step-sandbox',
-      'step-create',
-      'step-start',
-      'step-start failed',
-    ])
-    await tab.getByLabel('Last lines of main').getByText('the last <img').waitFor()
-    const probes = region('Probes')
-    await probes.getByText('failed', { exact: true }).waitFor()
-    await probes.getByText(`runs check ${HOSTILE}`).waitFor()
-    const volumes = region('Volumes')
-    await volumes.getByText('/var/data').waitFor()
-    await volumes.getByText('/state/pods/u/volumes/data').waitFor()
-    await volumes.getByText('3.0 MiB of 1.0 GiB').waitFor()
-    const ports = region('Ports')
-    const link = ports.getByRole('link', { name: '127.0.0.1:8080' })
-    assert.equal(await link.getAttribute('rel'), 'noopener noreferrer')
-    await ports.getByRole('link', { name: '127.0.0.1:30111' }).waitFor()
-    await ports.getByText('kubectl port-forward -n default pod/shop 80:80').waitFor()
-    assert.equal(await tab.locator('img, main script').count(), 0)
-    assert.deepEqual(faults, [])
-    await tab.close()
-  })
-
-  test('plots what it used before the page was opened, with what it requests and may use', async () => {
+describe('what the page knows of a node', () => {
+  before(async () => {
+    ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
+    await fill()
     const { tab } = await browser.open()
-    const asked: string[] = []
-    tab.on('request', (request) => asked.push(new URL(request.url()).pathname))
-    await tab.goto(`${page.address}/pods/default/shop`)
-    const plots = tab.getByRole('region', { name: 'What the pod uses, over the last hour' })
-    await plots.getByText('requested 64.0 MiB').waitFor()
-    await plots.getByText('limit 500m').waitFor()
-    await plots.getByText(/^used 200m|^used 100m/).waitFor()
-    const answer = await tab.evaluate(
-      `fetch('/agent/usage?uid=${uid}', { headers: { 'x-deckhand-key': localStorage.getItem('deckhand-key') } }).then((each) => each.json())`,
-    )
-    const { times } = answer as { readonly times: readonly number[] }
-    assert.ok(times.length >= 50, `${times.length} points`)
-    assert.ok((times[0] ?? Infinity) < Date.now() - 45 * MINUTE)
+    await tab.goto(page.link())
+    await tab.getByText('live', { exact: true }).waitFor()
     await tab.close()
   })
-
-  test('marks in its YAML what was filled in', async () => {
-    const { tab, faults } = await browser.open()
-    await tab.goto(`${page.address}/pods/default/shop/yaml`)
-    await tab.getByText('are as they would be if nobody had written them').waitFor()
-    const marked = tab.locator('.filled')
-    await marked.getByText('terminationMessagePath: /dev/termination-log # default').waitFor()
-    await marked.getByText('dnsPolicy: ClusterFirst # default').waitFor()
-    assert.equal(await marked.getByText('image: registry.example').count(), 0)
-    assert.deepEqual(faults, [])
-    await tab.close()
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await page[Symbol.asyncDispose]()
   })
-})
 
-describe('a kubelet that explains nothing', () => {
-  test('is marked as one, and the rest of a pod is there', async () => {
-    const { pods } = page.agent
-    page.agent.pods = undefined
-    const { tab } = await browser.open()
-    const refused: string[] = []
-    tab.on('response', (response) => {
-      if (response.status() === 404) refused.push(new URL(response.url()).pathname)
+  describe('a pod in a browser', () => {
+    test('shows its steps, restarts, probes, volumes, ports and what it wrote before it crashed', async () => {
+      const { tab, faults } = await browser.open()
+      await tab.route('**/pods/shop/log?**', (route) => route.fulfill({ body: `one\nthe last ${HOSTILE}\u001B[2J\n` }))
+      await tab.goto(`${page.address}/pods/default/shop`)
+      const region = (name: string) => tab.getByRole('region', { name, exact: true })
+      const steps = region('Steps')
+      await steps.getByText('restart 1', { exact: true }).waitFor()
+      await steps.getByText('no such program').first().waitFor()
+      assert.equal(await steps.locator('rect').count(), 6)
+      assert.deepEqual(
+        await steps.locator('tr[class^=step-]').evaluateAll((rows) => rows.map((row) => row.className)),
+        ['step-image', 'step-volume', 'step-sandbox', 'step-create', 'step-start', 'step-start failed'],
+      )
+      await tab.getByLabel('Last lines of main').getByText('the last <img').waitFor()
+      const probes = region('Probes')
+      await probes.getByText('failed', { exact: true }).waitFor()
+      await probes.getByText(`runs check ${HOSTILE}`).waitFor()
+      const volumes = region('Volumes')
+      await volumes.getByText('/var/data').waitFor()
+      await volumes.getByText('/state/pods/u/volumes/data').waitFor()
+      await volumes.getByText('3.0 MiB of 1.0 GiB').waitFor()
+      const ports = region('Ports')
+      const link = ports.getByRole('link', { name: '127.0.0.1:8080' })
+      assert.equal(await link.getAttribute('rel'), 'noopener noreferrer')
+      await ports.getByRole('link', { name: '127.0.0.1:30111' }).waitFor()
+      await ports.getByText('kubectl port-forward -n default pod/shop 80:80').waitFor()
+      assert.equal(await tab.locator('img, main script').count(), 0)
+      assert.deepEqual(faults, [])
+      await tab.close()
     })
-    await tab.goto(page.address)
-    await tab.getByText('The kubelet of this node is not Deckhand').waitFor()
-    await tab.getByRole('link', { name: 'default/shop' }).first().click()
-    await tab.getByRole('region', { name: 'Probes' }).getByText('not known').waitFor()
-    await tab.getByRole('region', { name: 'Ports' }).waitFor()
-    assert.deepEqual(
-      refused.filter((path) => path.startsWith('/agent')),
-      [],
-    )
-    page.agent.pods = pods
-    await tab.close()
-  })
-})
 
-describe('images and storage in a browser', () => {
-  test('shows images with their users and age, claims with what they take, and what could be had back', async () => {
-    const { tab, faults } = await browser.open()
-    await tab.goto(page.address)
-    await tab.getByRole('link', { name: 'Images and storage' }).click()
-    await tab.waitForURL(`${page.address}/storage`)
-    const images = tab.getByRole('region', { name: 'Images (2)' })
-    const shop = images.getByRole('row', { name: /registry\.example\/shop:1/ })
-    await shop.getByText('50.0 MiB').waitFor()
-    await shop.getByText('3h', { exact: true }).waitFor()
-    await shop.getByRole('link', { name: 'default/shop' }).waitFor()
-    await images
-      .getByRole('row', { name: /img src/ })
-      .getByText('nothing')
-      .waitFor()
-    await tab.getByText('at most 7.0 MiB').waitFor()
-    await tab.getByText('40.0 GiB free of 100.0 GiB').or(tab.getByText('40.0 GiB free of 100 GiB')).waitFor()
-    const claims = tab.getByRole('region', { name: 'Claims (1)' })
-    await claims.getByText('3.0 MiB of 1.0 GiB').waitFor()
-    await claims.getByText('Pending').waitFor()
-    assert.equal(await tab.locator('img').count(), 0)
-    assert.deepEqual(faults, [])
-    assert.deepEqual(await findBarriers(tab), [])
-    await shop.getByRole('link', { name: 'default/shop' }).click()
-    await tab.getByRole('heading', { name: 'default/shop' }).waitFor()
-    assert.deepEqual(await findBarriers(tab), [])
-    await tab.close()
+    test('plots what it used before the page was opened, with what it requests and may use', async () => {
+      const { tab } = await browser.open()
+      const asked: string[] = []
+      tab.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      await tab.goto(`${page.address}/pods/default/shop`)
+      const plots = tab.getByRole('region', { name: 'What the pod uses, over the last hour' })
+      await plots.getByText('requested 64.0 MiB').waitFor()
+      await plots.getByText('limit 500m').waitFor()
+      await plots.getByText(/^used 200m|^used 100m/).waitFor()
+      const answer = await tab.evaluate(
+        `fetch('/agent/usage?uid=${uid}', { headers: { 'x-deckhand-key': localStorage.getItem('deckhand-key') } }).then((each) => each.json())`,
+      )
+      const { times } = answer as { readonly times: readonly number[] }
+      assert.ok(times.length >= 50, `${times.length} points`)
+      assert.ok((times[0] ?? Infinity) < Date.now() - 45 * MINUTE)
+      await tab.close()
+    })
+
+    test('marks in its YAML what was filled in', async () => {
+      const { tab, faults } = await browser.open()
+      await tab.goto(`${page.address}/pods/default/shop/yaml`)
+      await tab.getByText('are as they would be if nobody had written them').waitFor()
+      const marked = tab.locator('.filled')
+      await marked.getByText('terminationMessagePath: /dev/termination-log # default').waitFor()
+      await marked.getByText('dnsPolicy: ClusterFirst # default').waitFor()
+      assert.equal(await marked.getByText('image: registry.example').count(), 0)
+      assert.deepEqual(faults, [])
+      await tab.close()
+    })
   })
 
-  test('is there for a reader too', async () => {
-    const reader = await openBrowser()
-    try {
-      const { tab } = await reader.open()
-      await tab.goto(page.link('reader'))
-      await tab.getByText('live', { exact: true }).waitFor()
+  describe('a kubelet that explains nothing', () => {
+    test('is marked as one, and the rest of a pod is there', async () => {
+      const { pods } = page.agent
+      page.agent.pods = undefined
+      const { tab } = await browser.open()
+      const refused: string[] = []
+      tab.on('response', (response) => {
+        if (response.status() === 404) refused.push(new URL(response.url()).pathname)
+      })
+      await tab.goto(page.address)
+      await tab.getByText('The kubelet of this node is not Deckhand').waitFor()
+      await tab.getByRole('link', { name: 'default/shop' }).first().click()
+      await tab.getByRole('region', { name: 'Probes' }).getByText('not known').waitFor()
+      await tab.getByRole('region', { name: 'Ports' }).waitFor()
+      assert.deepEqual(
+        refused.filter((path) => path.startsWith('/agent')),
+        [],
+      )
+      page.agent.pods = pods
+      await tab.close()
+    })
+  })
+
+  describe('images and storage in a browser', () => {
+    test('shows images with their users and age, claims with what they take, and what could be had back', async () => {
+      const { tab, faults } = await browser.open()
+      await tab.goto(page.address)
       await tab.getByRole('link', { name: 'Images and storage' }).click()
-      await tab.getByRole('region', { name: 'Claims (1)' }).waitFor()
-      await tab.getByRole('region', { name: 'Images (2)' }).waitFor()
-    } finally {
-      await reader[Symbol.asyncDispose]()
-    }
+      await tab.waitForURL(`${page.address}/storage`)
+      const images = tab.getByRole('region', { name: 'Images (2)' })
+      const shop = images.getByRole('row', { name: /registry\.example\/shop:1/ })
+      await shop.getByText('50.0 MiB').waitFor()
+      await shop.getByText('3h', { exact: true }).waitFor()
+      await shop.getByRole('link', { name: 'default/shop' }).waitFor()
+      await images
+        .getByRole('row', { name: /img src/ })
+        .getByText('nothing')
+        .waitFor()
+      await tab.getByText('at most 7.0 MiB').waitFor()
+      await tab.getByText('40.0 GiB free of 100.0 GiB').or(tab.getByText('40.0 GiB free of 100 GiB')).waitFor()
+      const claims = tab.getByRole('region', { name: 'Claims (1)' })
+      await claims.getByText('3.0 MiB of 1.0 GiB').waitFor()
+      await claims.getByText('Pending').waitFor()
+      assert.equal(await tab.locator('img').count(), 0)
+      assert.deepEqual(faults, [])
+      assert.deepEqual(await findBarriers(tab), [])
+      await shop.getByRole('link', { name: 'default/shop' }).click()
+      await tab.getByRole('heading', { name: 'default/shop' }).waitFor()
+      assert.deepEqual(await findBarriers(tab), [])
+      await tab.close()
+    })
+
+    test('is there for a reader too', async () => {
+      const reader = await openBrowser()
+      try {
+        const { tab } = await reader.open()
+        await tab.goto(page.link('reader'))
+        await tab.getByText('live', { exact: true }).waitFor()
+        await tab.getByRole('link', { name: 'Images and storage' }).click()
+        await tab.getByRole('region', { name: 'Claims (1)' }).waitFor()
+        await tab.getByRole('region', { name: 'Images (2)' }).waitFor()
+      } finally {
+        await reader[Symbol.asyncDispose]()
+      }
+    })
   })
 })

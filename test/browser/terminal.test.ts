@@ -77,32 +77,6 @@ function serve(request: IncomingMessage, socket: Duplex, head: Buffer): void {
   started = Promise.withResolvers()
 }
 
-before(async () => {
-  ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
-  const { api } = page
-  const t = { after: (work: () => unknown) => void cleanups.push(work) }
-  const { port } = await startFakeKubelet(t, api.folder, (_, response) => response.end(), serve)
-  const node = {
-    metadata: { name: 'node-1' },
-    status: {
-      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
-      daemonEndpoints: { kubeletEndpoint: { Port: port } },
-      declaredFeatures: ['ExtendWebSocketsToKubelet'],
-    },
-  }
-  assert.equal((await api.call(api.admin, 'POST', '/api/v1/nodes', node)).status, 201)
-  await addRunningPod(api, 'web')
-  const { tab } = await browser.open()
-  await tab.goto(page.link())
-  await tab.getByText('live', { exact: true }).waitFor()
-  await tab.close()
-})
-after(async () => {
-  await browser[Symbol.asyncDispose]()
-  await page[Symbol.asyncDispose]()
-  for (const work of cleanups) await work()
-})
-
 /** Presses where the text is drawn. By place, since a row is drawn again when the pointer comes over it: no element lasts. */
 async function pressText(tab: Page, text: string): Promise<void> {
   const place = (await tab.evaluate(`(() => {
@@ -123,6 +97,32 @@ async function pressText(tab: Page, text: string): Promise<void> {
 }
 
 describe('the terminal', { timeout: 120_000 }, () => {
+  before(async () => {
+    ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
+    const { api } = page
+    const t = { after: (work: () => unknown) => void cleanups.push(work) }
+    const { port } = await startFakeKubelet(t, api.folder, (_, response) => response.end(), serve)
+    const node = {
+      metadata: { name: 'node-1' },
+      status: {
+        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+        daemonEndpoints: { kubeletEndpoint: { Port: port } },
+        declaredFeatures: ['ExtendWebSocketsToKubelet'],
+      },
+    }
+    assert.equal((await api.call(api.admin, 'POST', '/api/v1/nodes', node)).status, 201)
+    await addRunningPod(api, 'web')
+    const { tab } = await browser.open()
+    await tab.goto(page.link())
+    await tab.getByText('live', { exact: true }).waitFor()
+    await tab.close()
+  })
+  after(async () => {
+    await browser[Symbol.asyncDispose]()
+    await page[Symbol.asyncDispose]()
+    for (const work of cleanups) await work()
+  })
+
   test('shows what a program draws, takes keys and sizes, and says how it ended', async () => {
     const { tab, faults } = await browser.open()
     await tab.goto(`${page.address}/pods/default/web/terminal`)

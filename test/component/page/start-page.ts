@@ -1,9 +1,10 @@
 import { computeSample } from '../../../src/page/messages/compute-sample.ts'
 import type { SummaryInput } from '../../../src/page/messages/compute-sample.ts'
 import type { AgentHistory } from '../../../src/page/server/stats-history.ts'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { TaskGroup } from '../../../src/base/async/task-group.ts'
@@ -17,6 +18,16 @@ import type { SecuredApi } from '../api-server/start-secured-api.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const KEY = 'a key for tests'
+
+/** The folder of the page, built once for all files of the process. */
+let built: Promise<string> | undefined
+
+async function buildOnce(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-page-'))
+  process.once('exit', () => rmSync(folder, { recursive: true }))
+  await buildPage(root, folder)
+  return folder
+}
 
 /** What the agent of the node says. */
 export interface FakeAgent {
@@ -51,7 +62,7 @@ export class TestPage implements AsyncDisposable {
   /** Without the built page where none is asked for. */
   static async start(options: { readonly isBuilt?: boolean } = {}): Promise<TestPage> {
     const folder = mkdtempSync(join(tmpdir(), 'deckhand-page-'))
-    if (options.isBuilt === true) await buildPage(root, join(folder, 'page'))
+    if (options.isBuilt === true) cpSync(await (built ??= buildOnce()), join(folder, 'page'), { recursive: true })
     const page = new TestPage(folder, await startApiServer(folder))
     await page.serve()
     return page
