@@ -9,6 +9,7 @@ import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
 import { UpNode } from '../support/up-node.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const SETTINGS_HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const deckhand = fileURLToPath(new URL('../../../bin/deckhand', import.meta.url))
@@ -140,10 +141,17 @@ describe('deckhand up', () => {
     const node = new UpNode(lab)
     const { output } = await node.up()
     const containers = await node.containers()
-    for (const file of ['kubelet.pid', 'containerd/containerd.pid']) {
-      const { pid } = JSON.parse(await readFile(`${node.state}/${file}`, 'utf8'))
-      await lab.runInside(['kill', '-KILL', String(pid)])
+    const readPid = async (file: string) => {
+      const { pid } = JSON.parse(await readFile(`${node.state}/${file}`, 'utf8')) as { readonly pid: number }
+      return pid
     }
+    const killed: [file: string, pid: number][] = []
+    for (const file of ['kubelet.pid', 'containerd/containerd.pid']) {
+      killed.push([file, await readPid(file)])
+      await lab.runInside(['kill', '-KILL', String(killed.at(-1)?.[1])])
+    }
+    for (const [file, pid] of killed)
+      await waitFor(`another pid in ${file}`, async () => (await readPid(file)) !== pid, { context: output })
     for (let tries = 0; ; tries += 1) {
       const { exitCode, stdout } = await node.run('status')
       if (exitCode === 0 && stdout.includes('containerd (pid') && /yes +Running/.test(stdout)) break

@@ -88,16 +88,15 @@ spec:
   maxReplicas: 3
   metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
 `
-const BUSY_TRIES = 120
+const BUSY_TRIES = 3
 const CONDITIONS = 'jsonpath={range .status.conditions[*]}{.type}={.status} {.reason}: {.message}{"\\n"}{end}'
 
 /** By the agent's own measurements; it takes a turn or two of 15 s, which other tests use. */
 async function expectScaledByLoad(node: WorkloadNode): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    if (/^busy +3\/3 +3 +3 /.test(await node.kubectl('get', 'deployment', 'busy', '--no-headers'))) break
+  const scaled = ['wait', 'deployment/busy', '--for=jsonpath={.status.readyReplicas}=3', '--timeout=25s']
+  for (let tries = 1; (await node.tryKubectl(...scaled)).exitCode !== 0; tries += 1)
     assert.ok(tries < BUSY_TRIES, await node.kubectl('describe', 'hpa', 'busy'))
-    await sleep(500)
-  }
+  assert.match(await node.kubectl('get', 'deployment', 'busy', '--no-headers'), /^busy +3\/3 +3 +3 /)
   const conditions = await node.kubectl('get', 'hpa', 'busy', '-o', CONDITIONS)
   assert.match(conditions, /^AbleToScale=True (SucceededRescale|ReadyForNewScale|ScaleDownStabilized): /m)
   assert.match(
