@@ -85,10 +85,13 @@ describe('kubectl reaches into containers', { concurrency: 3, timeout: 180_000 }
   // It takes two samples of the pods, so it begins first.
   test('top reports what the node and its pods use', async () => {
     await node.ready('web')
-    const lines = await node.waitFor('the usage of pods', async () => {
-      const { exitCode, stdout } = await node.tryKubectl(['top', 'pod', '--containers'])
-      return exitCode === 0 && CONTAINERS.every((name) => stdout.includes(name)) && stdout.trimEnd().split('\n')
+    await node.waitFor('the usage of the pod', async () => {
+      const usage = await node.get<{ readonly containers: readonly { readonly name: string }[] }>(
+        '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/web',
+      )
+      return CONTAINERS.every((name) => usage?.containers.some((container) => container.name === name))
     })
+    const lines = (await node.kubectl('top', 'pod', '--containers')).trimEnd().split('\n')
     for (const name of CONTAINERS)
       assert.ok(
         lines.some((line) => new RegExp(`^web +${name} +\\d+m +\\d+Mi`).test(line)),
