@@ -34,6 +34,9 @@ import type { Runtime } from './open-runtime.ts'
 import { createGarbageReports } from '../pods/leftovers/create-garbage-reports.ts'
 
 const START_PATIENCE_MS = 5000
+// Fewer take longer; with hundreds at once containerd falls behind with its own work (docs/decisions/0005-turnstile.md).
+const PARALLEL_ENDS_PER_CPU = 8
+const END_PATIENCE_MS = 500
 
 /** What pods are opened with. */
 interface Stages {
@@ -122,6 +125,13 @@ export async function openPods(stages: Stages, hub: Hints) {
     log,
   })
   const starts = new Turnstile({ ...host.parallelStarts, patienceMs: START_PATIENCE_MS, clock })
+  const ends = new Turnstile({
+    places: PARALLEL_ENDS_PER_CPU * cores,
+    patienceMs: END_PATIENCE_MS,
+    // A pod that takes its time does not burden the runtime; one that the runtime has no time for does.
+    extendPatience: (signal) => Promise.race([calls.version({}, signal), clock.sleep(START_PATIENCE_MS, signal)]),
+    clock,
+  })
   const workers = new PodWorkers(
     {
       registry,
@@ -152,6 +162,7 @@ export async function openPods(stages: Stages, hub: Hints) {
         events,
         onGarbageFailure: createGarbageReports({ events: nodeEvents, clock }),
         starts,
+        ends,
         probes: createProbes({
           calls,
           network: host.podNetwork,

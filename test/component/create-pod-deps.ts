@@ -95,6 +95,7 @@ export async function createPodDeps(parts: Partial<PodDeps> = {}, answers: Parti
     readEnvironment: async () => createEnvironmentSources(),
     events: recorder,
     starts: new Turnstile({ places: 2, patienceMs: 1000, clock }),
+    ends: new Turnstile({ places: 2, patienceMs: 1000, clock }),
     probes: {
       runProbe: async () => ({ result: 'success', output: '' }),
       notes: files.probeNotes,

@@ -69,6 +69,31 @@ test('Turnstile does not let one that hangs keep the others out', async () => {
   await fourth
 })
 
+test('Turnstile keeps the others out for as long as its patience is extended, also when that fails', async () => {
+  const clock = new FakeClock()
+  const asked: PromiseWithResolvers<void>[] = []
+  const extendPatience = async () => {
+    const question = Promise.withResolvers<void>()
+    asked.push(question)
+    await question.promise
+  }
+  const gate = new Turnstile({ places: 1, patienceMs: 1000, extendPatience, clock })
+  const entered: string[] = []
+  const { work, end } = makeWork(entered)
+  const all = ['a', 'b', 'c'].map((name) => gate.pass(0, work(name), never))
+  await clock.advance(5000)
+  assert.deepEqual([entered, asked.length], [['a'], 1])
+  asked[0]?.resolve()
+  await clock.advance(1000)
+  assert.deepEqual([entered, asked.length], [['a', 'b'], 2])
+  asked[1]?.reject(new Error('no answer'))
+  await clock.advance(0)
+  assert.deepEqual(entered, ['a', 'b', 'c'])
+  for (const name of entered) end(name)
+  await Promise.all(all)
+  assert.equal(clock.sleeping, 0)
+})
+
 test('Turnstile forgets one that gives up waiting', async () => {
   const clock = new FakeClock()
   const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })

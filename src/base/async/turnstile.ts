@@ -16,6 +16,8 @@ export interface TurnstileOptions {
   /** Between them the number of places follows what is done: more while that gets more done. Undefined: it stays. */
   readonly adapt?: PlaceLimits
   readonly patienceMs: number
+  /** Work counts until this has ended too, however it ends; undefined: only as long as the patience lasts. */
+  readonly extendPatience?: (signal: AbortSignal) => Promise<unknown>
   readonly clock: Clock
 }
 
@@ -26,6 +28,7 @@ export interface TurnstileOptions {
 export class Turnstile {
   readonly #adapt: PlaceLimits
   readonly #patienceMs: number
+  readonly #extendPatience: (signal: AbortSignal) => Promise<unknown>
   readonly #clock: Clock
   readonly #queue: Waiting[] = []
   #places: Places
@@ -37,6 +40,7 @@ export class Turnstile {
     this.#adapt = options.adapt ?? { least: options.places, most: options.places }
     this.#places = firstPlaces(options.places, this.#adapt)
     this.#patienceMs = options.patienceMs
+    this.#extendPatience = options.extendPatience ?? (async () => {})
     this.#clock = options.clock
   }
 
@@ -61,13 +65,23 @@ export class Turnstile {
     }
     // Not the caller's signal: work that was aborted and still hangs must not keep its place for that.
     using patience = new AbortScope(new AbortController().signal)
-    this.#clock.sleep(this.#patienceMs, patience.signal).then(leave, () => {})
+    void this.#runOut(patience.signal).then(leave)
     try {
       const result = await work()
       this.#measure()
       return result
     } finally {
       leave()
+    }
+  }
+
+  /** Settles when work that is still inside no longer counts, or has ended. */
+  async #runOut(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#clock.sleep(this.#patienceMs, signal)
+      await this.#extendPatience(signal)
+    } catch {
+      // It has ended, or what extends the patience has failed.
     }
   }
 

@@ -1,8 +1,10 @@
+import type { Turnstile } from '../../base/async/turnstile.ts'
 import { podLogDirectory } from '../containers/log-paths.ts'
 import { hasRunningParts } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { VolumesError } from '../../model/pod/volumes-error.ts'
 import { computeLeftovers } from './decide/compute-leftovers.ts'
+import type { Leftovers } from './decide/compute-leftovers.ts'
 import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { ORPHAN_GRACE_SECONDS, stopAndRefresh } from './stop/stop-and-refresh.ts'
 import type { EndingPod, StopAndRefreshDeps } from './stop/stop-and-refresh.ts'
@@ -24,6 +26,8 @@ export type CleanUpPodDeps = StopAndRefreshDeps &
       unregister(uid: PodUid): void
     }
     readonly observer: { get(uid: PodUid): ObservedPod | undefined }
+    /** Pods end a few at a time (docs/decisions/0005-turnstile.md). */
+    readonly ends: Pick<Turnstile, 'pass'>
     readonly cgroups: {
       /** Removes the cgroups of a pod in which nothing runs any more. */
       remove(uid: PodUid): Promise<void>
@@ -52,6 +56,8 @@ export type CleanUpResult =
     }
 
 const RETRY_MS = 1000
+// After all that still runs.
+const REMOVAL_PRIORITY = 0
 // Log collectors get a moment to read the last lines before the files go.
 const LINGER_MS = 5000
 
@@ -71,7 +77,7 @@ export async function cleanUpPod(deps: CleanUpPodDeps, ended: EndedPod, shutdown
   ended.onUnmounted()
   if (isWanted(state)) {
     const leftovers = state.remains === 'kept' ? computeLeftovers(observed, toLeftoverRule(deps, history)) : observed
-    await removeLeftovers(deps, observed, leftovers, shutdown)
+    await removeInTurn(deps, observed, leftovers, shutdown)
     if (state.progress !== 'cleaned') await deps.cgroups.remove(uid)
     return { kind: 'wait', ms: undefined, seen, progress: 'cleaned' }
   }
@@ -111,7 +117,7 @@ async function releaseVolumes(
 
 async function removeAll(deps: CleanUpPodDeps, observed: ObservedPod, shutdown: AbortSignal): Promise<CleanUpResult> {
   const { uid, namespace, name } = observed
-  await removeLeftovers(deps, observed, observed, shutdown)
+  await removeInTurn(deps, observed, observed, shutdown)
   const seen = await deps.observer.refresh(uid)
   if (seen !== undefined) {
     deps.log.warn('runtime still has parts of a removed pod, will try again', { pod: `${namespace}/${name}`, uid })
@@ -121,4 +127,14 @@ async function removeAll(deps: CleanUpPodDeps, observed: ObservedPod, shutdown: 
   const logs = podLogDirectory(deps.node.podLogsDirectory, { metadata: observed })
   await deps.files.removePod(uid, name === '' ? undefined : logs)
   return { kind: 'gone' }
+}
+
+async function removeInTurn(
+  deps: CleanUpPodDeps,
+  observed: ObservedPod,
+  leftovers: Leftovers,
+  shutdown: AbortSignal,
+): Promise<void> {
+  if (leftovers.containers.length === 0 && leftovers.sandboxes.length === 0) return
+  await deps.ends.pass(REMOVAL_PRIORITY, () => removeLeftovers(deps, observed, leftovers, shutdown), shutdown)
 }

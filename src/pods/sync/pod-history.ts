@@ -38,6 +38,8 @@ export interface PodHistory {
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be observed since: what is known of the pod is older than what was done. */
   unsure: boolean
+  /** How often in a row it still ran after the runtime had said that it was stopped. */
+  failedStops: number
   /** The pass under way waits for volumes or devices and for nothing else: any news ends that wait. */
   wait: AbortScope | undefined
   /** Why the last pass failed, in words; undefined once one succeeded. */
@@ -66,6 +68,7 @@ export function createPodHistory(pod?: Pod, restartCounts: ReadonlyMap<string, n
     hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
+    failedStops: 0,
     wait: undefined,
     problem: undefined,
     hasRun: false,

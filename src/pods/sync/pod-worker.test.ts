@@ -163,6 +163,51 @@ describe('PodWorker', () => {
     stop.abort()
   })
 
+  test('asks a runtime that does not get on with it less and less often', async () => {
+    const { worker, begin, clock, observe, journal, stop } = await setUp({ kind: 'syncing' })
+    observe(running)
+    begin()
+    await clock.advance(0)
+    worker.remove()
+    const tries: number[] = []
+    for (let second = 0; second < 40; second += 1) {
+      await clock.advance(second === 0 ? 0 : 1000)
+      if (journal.filter((line) => line.startsWith('stopContainer')).length > tries.length) tries.push(second)
+    }
+    assert.deepEqual(tries, [0, 1, 3, 7, 15, 25, 35])
+    stop.abort()
+  })
+
+  test('waits for its turn to end, with its whole grace or with what it was cut to meanwhile', async () => {
+    const { worker, deps, begin, clock, observe, journal, stop } = await setUp({ kind: 'syncing' })
+    observe(running)
+    begin()
+    await clock.advance(0)
+    const others = Array.from({ length: 2 }, () => Promise.withResolvers<void>())
+    for (const { promise } of others) void deps.ends.pass(0, () => promise, stop.signal)
+    worker.remove()
+    await clock.advance(900)
+    assert.deepEqual(journal, [])
+    worker.terminate('deleted', 7)
+    others[0]?.resolve()
+    await clock.advance(0)
+    assert.deepEqual(journal.slice(0, 1), ['stopContainer c-1 7'])
+    stop.abort()
+  })
+
+  test('waits for no turn while the machine shuts down', async () => {
+    const { worker, deps, begin, clock, observe, journal, stop } = await setUp({ kind: 'syncing' })
+    Object.assign(deps.terminations, { isNodeEnding: () => true })
+    observe(running)
+    begin()
+    await clock.advance(0)
+    for (const _ of [1, 2]) void deps.ends.pass(0, () => new Promise(() => {}), stop.signal)
+    worker.remove()
+    await clock.advance(0)
+    assert.deepEqual(journal.slice(0, 1), ['stopContainer c-1 30'])
+    stop.abort()
+  })
+
   test('stops what runs although the pod had ended', async () => {
     const { begin, clock, observe, journal, stop, deps } = await setUp(terminatedAt(0, 'keep'))
     observe(running)

@@ -9,7 +9,7 @@ import type { ExitJournal } from './report/exit-journal.ts'
 import type { PodLife } from './pod-life.ts'
 import type { PodProbing, PodProbingDeps } from './probing/pod-probing.ts'
 import { computeProgress, computeTermination, isWanted, runsAgain, terminatedAt } from './pod-state.ts'
-import type { TerminatedState } from './pod-state.ts'
+import type { TerminatedState, TerminationCause } from './pod-state.ts'
 import { syncPod } from './sync-pod.ts'
 import type { SyncPodDeps, SyncSettings } from './sync-pod.ts'
 import { terminatePod } from './terminate-pod.ts'
@@ -56,7 +56,7 @@ export async function stepPod(context: StepContext, signals: PassSignals): Promi
     case 'syncing':
       return await sync(context, signals)
     case 'terminating':
-      return await terminate(context, state.graceSeconds, signals.shutdown)
+      return await inTurn(context, state, () => terminate(context, signals.shutdown), signals.shutdown)
     case 'terminated':
       return await cleanUp(context, state, signals.shutdown)
   }
@@ -78,12 +78,25 @@ async function sync({ deps, settings, life, probing, onStatus }: StepContext, si
   return result.kind === 'wait' ? result : AT_ONCE
 }
 
-async function terminate(
-  { deps, life, probing, onEnded }: StepContext,
-  graceSeconds: number | undefined,
+// What has to make room first, then what still runs; what only takes up disk space comes last, in clean-up-pod.ts.
+const EVICTED_PRIORITY = 2
+const RUNNING_PRIORITY = 1
+
+/** Not when the machine shuts down, which waits for nobody: what each pod may take is measured out then. */
+async function inTurn(
+  { deps }: StepContext,
+  { cause }: { readonly cause: TerminationCause },
+  work: () => Promise<Rest>,
   shutdown: AbortSignal,
 ): Promise<Rest> {
+  if (deps.terminations.isNodeEnding()) return await work()
+  return await deps.ends.pass(cause === 'evicted' ? EVICTED_PRIORITY : RUNNING_PRIORITY, work, shutdown)
+}
+
+async function terminate({ deps, life, probing, onEnded }: StepContext, shutdown: AbortSignal): Promise<Rest> {
   const { state, identity, logName, termination } = life
+  // It may have become less while the pod waited for its turn.
+  const graceSeconds = state.value.kind === 'terminating' ? state.value.graceSeconds : undefined
   const ending = { ...toEnding(deps, life), probing, graceSeconds, termination }
   const result = await terminatePod(deps, ending, shutdown)
   if (result.kind === 'wait') return result

@@ -34,7 +34,9 @@ export interface StopResult {
 
 // What an unknown pod would need cannot be known, so it gets the least.
 export const ORPHAN_GRACE_SECONDS = 1
-const RETRY_MS = 1000
+// A runtime that is behind with its work says that a container has stopped before it knows so itself: asked again and again, it gets no further.
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 10_000
 
 /** Stops all that runs of a pod and observes the result. */
 export async function stopAndRefresh(
@@ -50,9 +52,14 @@ export async function stopAndRefresh(
   using grace = new Grace({ clock: deps.clock, seconds: graceSeconds, among: history.graces })
   await stopPod(deps, { pod, observed: known, grace, termination }, shutdown)
   const seen = await deps.observer.refresh(uid)
-  if (seen === undefined || !hasRunningParts(seen)) return { seen, retryMs: undefined }
+  if (seen === undefined || !hasRunningParts(seen)) {
+    history.failedStops = 0
+    return { seen, retryMs: undefined }
+  }
   // Something that was under way when the end was asked for is there only now; anything else did not stop.
   if (hasNewRunningParts(known, seen)) return { seen, retryMs: 0 }
   deps.log.warn('pod still runs after it was stopped, will try again', { pod: `${namespace}/${name}`, uid })
-  return { seen, retryMs: RETRY_MS }
+  const retryMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** history.failedStops)
+  history.failedStops += 1
+  return { seen, retryMs }
 }
