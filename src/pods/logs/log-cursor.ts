@@ -3,7 +3,7 @@ import { DockerLogParser } from './docker-log-parser.ts'
 import type { LogFormatter } from './log-formatter.ts'
 import type { LogParser } from './log-pieces.ts'
 import type { SeriesFile } from './log-series.ts'
-import { readLogFile } from './read-log-file.ts'
+import { readLogFile, readNewBytes } from './read-log-file.ts'
 
 const OPENING_BRACE = 0x7b
 
@@ -24,7 +24,20 @@ export class LogCursor implements AsyncDisposable {
 
   /** Reads on to the end, or to a position. */
   async *read(formatter: LogFormatter, to: number, signal: AbortSignal): AsyncGenerator<Buffer, void> {
-    for await (const chunk of readLogFile(this.file, { from: this.#position, to })) {
+    yield* this.#read(formatter, readLogFile(this.file, { from: this.#position, to }), signal)
+  }
+
+  /** Reads what has come; what comes meanwhile may be left for the next time. */
+  async *readNew(formatter: LogFormatter, signal: AbortSignal): AsyncGenerator<Buffer, void> {
+    yield* this.#read(formatter, readNewBytes(this.file, this.#position), signal)
+  }
+
+  async *#read(
+    formatter: LogFormatter,
+    chunks: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer, void> {
+    for await (const chunk of chunks) {
       signal.throwIfAborted()
       this.#position += chunk.length
       this.#parser ??= chunk[0] === OPENING_BRACE ? new DockerLogParser() : new CriLogParser()

@@ -36,6 +36,8 @@ class LogMissingError extends Error {
 
 // Changes in the directory wake us; this is for what they do not show: that the container ended, or that they do not work.
 const POLL_MS = 1000
+// Names of the directory are looked at when one was given to another file, and this often, in case that went unnoticed.
+const LOOK_MS = 900
 // The runtime may write the last of what it has in hand to the old file although the new one is there already.
 const SETTLE_MS = 200
 
@@ -52,12 +54,13 @@ export async function* readLog(
   const name = basename(desired.place.path)
   const series = new LogSeries(directory, name)
   const wakeup = new Wakeup()
-  using _ = desired.follow ? watch(deps, directory, { series, wakeup }) : undefined
+  const names = { haveChanged: true }
+  using _ = desired.follow ? watch(deps, directory, { series, wakeup, names }) : undefined
   const last = await series.openLast()
   if (last === undefined) throw new LogMissingError(`Cannot read the log "${name}": there is no such file`)
   await using _last = last.file
   yield Buffer.alloc(0)
-  yield* readSeries({ deps, desired, series, wakeup, formatter: new LogFormatter(desired) }, last, signal)
+  yield* readSeries({ deps, desired, series, wakeup, names, formatter: new LogFormatter(desired) }, last, signal)
 }
 
 interface Reading {
@@ -65,6 +68,8 @@ interface Reading {
   readonly desired: LogRequest
   readonly series: LogSeries
   readonly wakeup: Wakeup
+  /** Another file may have the log's name since this was last looked at. */
+  readonly names: { haveChanged: boolean }
   readonly formatter: LogFormatter
 }
 
@@ -72,11 +77,12 @@ interface Reading {
 function watch(
   { log }: ReadLogDeps,
   directory: LogDirectory,
-  { series, wakeup }: Pick<Reading, 'series' | 'wakeup'>,
+  { series, wakeup, names }: Pick<Reading, 'series' | 'wakeup' | 'names'>,
 ): Disposable {
   try {
-    return directory.watch((name) => {
+    return directory.watch((name, what) => {
       if (name !== undefined) series.note(name)
+      names.haveChanged ||= what === 'rename'
       wakeup.wake()
     })
   } catch (error) {
@@ -139,13 +145,19 @@ async function* follow(reading: Reading, first: LogCursor, signal: AbortSignal):
 
 /** Reads one file until nothing more can come; returns the one after it, if there is one. */
 async function* followFile(
-  { deps, series, wakeup, formatter }: Reading,
+  { deps, series, wakeup, names, formatter }: Reading,
   cursor: LogCursor,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, SeriesFile | undefined> {
+  let lookedAt = -Infinity
   for (let ended = false; !formatter.full;) {
-    yield* cursor.read(formatter, Infinity, signal)
-    if (await series.isComplete(cursor.file)) {
+    yield* cursor.readNew(formatter, signal)
+    const isDue = ended || names.haveChanged || deps.clock.monotonic() >= lookedAt + LOOK_MS
+    if (isDue) {
+      names.haveChanged = false
+      lookedAt = deps.clock.monotonic()
+    }
+    if (isDue && (await series.isComplete(cursor.file))) {
       await deps.clock.sleep(SETTLE_MS, signal)
       yield* cursor.read(formatter, Infinity, signal)
       yield* finish(cursor, formatter)

@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { hasCode, unlessAbsent } from '../../files/error-codes.ts'
 import { watchDirectory } from '../../files/watch-directory.ts'
+import type { DirectoryListener } from '../../files/watch-directory.ts'
 import { readDockerLink } from './docker-log-link.ts'
 import type { LogDirectory } from './log-directory.ts'
 import { openLogFile, toIdentity } from './open-log-file.ts'
@@ -93,9 +94,12 @@ class DockerLogDirectory implements LogDirectory {
     return found && toIdentity(found)
   }
 
-  watch(onChange: (name: string | undefined) => void): Disposable {
+  watch(onChange: DirectoryListener['onChange']): Disposable {
     // Which file has which name says the next list.
-    return watchDirectory(this.#path('.'), { onChange: () => onChange(undefined), onFailure: () => {} })
+    return watchDirectory(this.#path('.'), {
+      onChange: (_, what) => onChange(undefined, what),
+      onFailure: () => {},
+    })
   }
 
   /** The rotated files, the oldest first. */

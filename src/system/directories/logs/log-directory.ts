@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, relative } from 'node:path'
 import { hasCode, unlessAbsent } from '../../files/error-codes.ts'
 import { watchDirectory } from '../../files/watch-directory.ts'
+import type { DirectoryListener } from '../../files/watch-directory.ts'
 import { openDockerLogs } from './docker-log-directory.ts'
 import { readDockerLink } from './docker-log-link.ts'
 import { LogPlaceError, openLogFile, toIdentity } from './open-log-file.ts'
@@ -16,8 +17,8 @@ export interface LogDirectory extends AsyncDisposable {
   open(name: string): Promise<LogFile | undefined>
   /** The identity of what has this name now. */
   identity(name: string): Promise<string | undefined>
-  /** Yields names whose files changed, came or went; undefined for one that is not known. */
-  watch(onChange: (name: string | undefined) => void): Disposable
+  /** Yields names whose files changed, and those that came, went or stand for another file; undefined for one that is not known. */
+  watch(onChange: DirectoryListener['onChange']): Disposable
 }
 
 /** Where a log is. */
@@ -78,7 +79,7 @@ class HeldLogDirectory implements LogDirectory {
     return found && toIdentity(found)
   }
 
-  watch(onChange: (name: string | undefined) => void): Disposable {
+  watch(onChange: DirectoryListener['onChange']): Disposable {
     return watchDirectory(this.#path('.'), { onChange, onFailure: () => {} })
   }
 
