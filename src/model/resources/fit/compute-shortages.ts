@@ -23,18 +23,30 @@ const PLAIN_RESOURCES = ['cpu', 'memory', 'ephemeral-storage']
 /** What the node lacks to take the pod in: room for one more, then each resource that the pod asks for. */
 export function computeShortages(pod: Pod, { otherPods, allocatable }: NodeRoom): readonly Shortage[] {
   const asked = computePodRequests(pod, { overhead: true })
-  const taken = otherPods.map((other) => computePodRequests(other, { overhead: true }))
   const shortage = (resource: string, requested: bigint, used: bigint): readonly Shortage[] => {
     const capacity = amountOf(allocatable, resource)
-    return requested > 0n && requested > capacity - used ? [{ resource, requested, used, capacity }] : []
+    return requested > capacity - used ? [{ resource, requested, used, capacity }] : []
   }
   return [
     ...shortage('pods', 1n, BigInt(otherPods.length)),
     ...listChecked(asked, allocatable).flatMap((resource) => {
-      const used = taken.reduce((sum, amounts) => sum + amountOf(amounts, resource), 0n)
-      return shortage(resource, amountOf(asked, resource), used)
+      const requested = amountOf(asked, resource)
+      if (requested <= 0n) return []
+      const used = otherPods.reduce((sum, other) => sum + amountOf(requestsOf(other), resource), 0n)
+      return shortage(resource, requested, used)
     }),
   ]
+}
+
+// Every new pod is compared with all others, whose specs do not change.
+const known = new WeakMap<Pod['spec'], ResourceAmounts>()
+
+function requestsOf(pod: Pod): ResourceAmounts {
+  const before = known.get(pod.spec)
+  if (before !== undefined) return before
+  const requests = computePodRequests(pod, { overhead: true })
+  known.set(pod.spec, requests)
+  return requests
 }
 
 /** An extended resource that the node does not know belongs to the cluster, and is none of the node's business. */
