@@ -171,6 +171,41 @@ describe('ApiStore', () => {
     await store.write((transaction) => transaction.remove({ resource: 'configmaps', namespace: 'a', name: 'x0' }))
   })
 
+  test('leaves out what does not contain a word, but never what is sealed, or is listed as it was', async (t) => {
+    const store = await open(t)
+    for (const [name, value] of Object.entries({ a: 'node-1', b: 'node-2', c: 'node-1' })) await put(store, name, value)
+    await put(store, 's', 'x', 'secrets')
+    const { version } = store
+    const list = (resource: string, page = {}) =>
+      store.list({ resource, containing: 'node-1', ...page }).map(({ key }) => key.name)
+    assert.deepEqual(list('configmaps'), ['a', 'c'])
+    assert.deepEqual(list('configmaps', { namespace: 'a', limit: 1 }), ['a'])
+    assert.deepEqual(list('configmaps', { namespace: 'a', after: { namespace: 'a', name: 'a' } }), ['c'])
+    assert.deepEqual(list('secrets'), ['s'])
+    await put(store, 'a', 'node-2')
+    assert.deepEqual(list('configmaps'), ['c'])
+    assert.deepEqual(list('configmaps', { version }), ['a', 'b', 'c'])
+  })
+
+  test('finds the changes of what has or had a word, also when they are read from the file', async (t) => {
+    const folder = folderFor(t)
+    const store = await open(t, folder)
+    const { version } = store
+    await put(store, 'a', 'node-1')
+    await put(store, 'b', 'node-2')
+    await put(store, 'a', 'node-2')
+    await put(store, 'a', 'node-3')
+    await put(store, 's', 'x', 'secrets')
+    await store.write((transaction) => transaction.remove({ resource: 'configmaps', namespace: 'a', name: 'b' }))
+    store[Symbol.dispose]()
+    const again = await open(t, folder)
+    const changes = (word: string, resource = 'configmaps') =>
+      again.eventsAfter(resource, version, 10, word).map(({ type, key }) => `${type} ${key.name}`)
+    assert.deepEqual(changes('node-1'), ['ADDED a', 'MODIFIED a'])
+    assert.deepEqual(changes('node-2'), ['ADDED b', 'MODIFIED a', 'MODIFIED a', 'DELETED b'])
+    assert.deepEqual(changes('node-1', 'secrets'), ['ADDED s'])
+  })
+
   test('seals what is secret: neither file shows it', async (t) => {
     const folder = folderFor(t)
     const store = await open(t, folder)

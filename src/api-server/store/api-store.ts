@@ -26,6 +26,8 @@ export interface ListPage extends ListScope {
   /** Only what comes behind this one. */
   readonly after?: { readonly namespace: string; readonly name: string } | undefined
   readonly limit?: number | undefined
+  /** Those without this in their text need not be listed, and most are not: they would have to be read only to be left out. */
+  readonly containing?: string | undefined
 }
 
 export interface ApiStoreDeps {
@@ -99,9 +101,10 @@ export class ApiStore implements Disposable {
 
   /** Objects in the order of namespace and name. Throws CompactedError when the version asked for is too old. */
   list(page: ListPage): readonly StoredObject[] {
-    const { resource, namespace, version = this.#version, after, limit = -1 } = page
+    const { resource, namespace, version = this.#version, after, limit = -1, containing } = page
     if (version < this.#compacted) throw new CompactedError(version, this.#compacted)
-    return this.#listRows({ resource, namespace, version, after, limit }).map((row) => this.#codec.toStored(row))
+    const rows = this.#listRows({ resource, namespace, version, after, limit, containing })
+    return rows.map((row) => this.#codec.toStored(row))
   }
 
   #listRows(page: ListPage & { readonly version: number; readonly limit: number }): readonly VersionRow[] {
@@ -111,17 +114,27 @@ export class ApiStore implements Disposable {
       const bounds = [resource, namespace ?? null, after.namespace, after.name] as const
       return this.#statements.listAt.all(...bounds, version, limit)
     }
+    const containing = this.#searchable(resource, page.containing)
     return namespace === undefined
-      ? this.#statements.list.all(resource, after.namespace, after.name, limit)
-      : this.#statements.listOf.all(resource, namespace, after.name, limit)
+      ? this.#statements.list.all(resource, after.namespace, after.name, containing, limit)
+      : this.#statements.listOf.all(resource, namespace, after.name, containing, limit)
   }
 
-  /** The first changes of a resource after a version. Throws CompactedError when some of them are forgotten. */
-  eventsAfter(resource: string, version: number, limit: number): readonly StoreEvent[] {
+  /** In what is sealed no word can be found. */
+  #searchable(resource: string, containing: string | undefined): string | null {
+    return this.#codec.isSealed(resource) ? null : (containing ?? null)
+  }
+
+  /**
+   * The first changes of a resource after a version; of those to objects that never had a word in their text only some. Throws CompactedError when
+   * some of them are forgotten.
+   */
+  eventsAfter(resource: string, version: number, limit: number, containing?: string): readonly StoreEvent[] {
     if (version < this.#compacted) throw new CompactedError(version, this.#compacted)
     const recent = this.#recentOf(resource).after(version, limit)
     if (recent !== undefined) return recent
-    return this.#statements.changes.all(resource, version, limit).map((row) => this.#toEvent(row))
+    const rows = this.#statements.changes.all(resource, version, this.#searchable(resource, containing), limit)
+    return rows.map((row) => this.#toEvent(row))
   }
 
   /** Calls back after each change of a resource, until the result is called. */
@@ -212,7 +225,7 @@ export class ApiStore implements Disposable {
     const woken = new Set<string>()
     for (const event of events) {
       const { resource } = event.key
-      this.#recentOf(resource, event.version - 1).add(event)
+      this.#recentOf(resource, event.version - 1).add(event, this.#watchers.get(resource)?.size ?? 0)
       if (event.previous !== undefined) this.#countReplaced(event.replacedLength ?? 0)
       woken.add(resource)
     }

@@ -1,7 +1,7 @@
 import type { StoreEvent } from './api-object.ts'
 
-// Watches that keep up need only the last few; the others read the file.
-const MAX_EVENTS = 128
+// Watches that keep up need only the last few; the others read the file, each for itself, which is dear where there are many.
+const LEAST_EVENTS = 128
 const MAX_CHARACTERS = 4 * 1024 * 1024
 
 /** The last changes of one resource, kept in memory so that many watches share one reading. */
@@ -15,10 +15,12 @@ export class RecentEvents {
     this.#since = since
   }
 
-  add(event: StoreEvent): void {
+  /** Keeps one for each watch. */
+  add(event: StoreEvent, watches: number): void {
     this.#events.push(event)
     this.#characters += event.text.length
-    while (this.#events.length > MAX_EVENTS || this.#characters > MAX_CHARACTERS) this.#forgetOldest()
+    const most = Math.max(LEAST_EVENTS, watches)
+    while (this.#events.length > most || this.#characters > MAX_CHARACTERS) this.#forgetOldest()
   }
 
   /** The first changes after a version; undefined when some of them are no longer here. */

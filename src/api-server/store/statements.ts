@@ -54,12 +54,12 @@ export function prepareStatements(database: DatabaseSync): Statements {
       `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND namespace = ? AND name = ?`,
     ),
     list: query<VersionRow>(
-      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND (namespace, name) > (?, ?)
-       ORDER BY namespace, name LIMIT ?`,
+      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ?1 AND (namespace, name) > (?2, ?3)
+       AND (?4 IS NULL OR instr(value, ?4) > 0) ORDER BY namespace, name LIMIT ?5`,
     ),
     listOf: query<VersionRow>(
-      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ? AND namespace = ? AND name > ?
-       ORDER BY name LIMIT ?`,
+      `SELECT ${COLUMNS} FROM versions WHERE until IS NULL AND resource = ?1 AND namespace = ?2 AND name > ?3
+       AND (?4 IS NULL OR instr(value, ?4) > 0) ORDER BY name LIMIT ?5`,
     ),
     // What is so now and was so then, and the few that were replaced since: none but those are read.
     listAt: query<VersionRow>(
@@ -75,7 +75,8 @@ export function prepareStatements(database: DatabaseSync): Statements {
       `SELECT v.version, v.resource, v.namespace, v.name, v.until, v.value,
               p.version AS previousVersion, p.value AS previousValue
        FROM versions v LEFT JOIN versions p ON p.until = v.version AND p.version < v.version
-       WHERE v.resource = ? AND v.version > ? ORDER BY v.version LIMIT ?`,
+       WHERE v.resource = ?1 AND v.version > ?2 AND (?3 IS NULL OR instr(v.value, ?3) > 0 OR instr(p.value, ?3) > 0)
+       ORDER BY v.version LIMIT ?4`,
     ),
     // Most have one owner, whose UID is all that is there; the others are few.
     owned: query<VersionRow>(

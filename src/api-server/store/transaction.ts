@@ -68,8 +68,8 @@ export class DatabaseTransaction implements StoreTransaction {
     const { statements, codec } = this.#deps
     const rows =
       scope.namespace === undefined
-        ? statements.list.all(scope.resource, '', '', -1)
-        : statements.listOf.all(scope.resource, scope.namespace, '', -1)
+        ? statements.list.all(scope.resource, '', '', null, -1)
+        : statements.listOf.all(scope.resource, scope.namespace, '', null, -1)
     return rows.map((row) => codec.toStored(row))
   }
 

@@ -13,8 +13,12 @@ export class ValueCodec {
     this.#sealed = new Set(sealedResources)
   }
 
+  isSealed(resource: string): boolean {
+    return this.#sealed.has(resource)
+  }
+
   encode(key: StoreKey, version: number, text: string): string | Uint8Array {
-    return this.#sealed.has(key.resource) ? this.#seal.seal(text, placeOf(key, version)) : text
+    return this.isSealed(key.resource) ? this.#seal.seal(text, placeOf(key, version)) : text
   }
 
   decode(key: StoreKey, version: number, value: string | Uint8Array | null): string {

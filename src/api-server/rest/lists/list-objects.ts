@@ -133,7 +133,8 @@ function readPage(store: ApiStore, selection: Selection, { limit, token, version
   // One more than asked for, to know whether there are more.
   const wanted = limit === 0 ? Number.POSITIVE_INFINITY : limit + 1
   for (let isMore = single === undefined; isMore;) {
-    const chunk = store.list({ resource: resource.storage, namespace, version, after, limit: Math.min(wanted, CHUNK) })
+    const part = { resource: resource.storage, namespace, containing: selection.fields?.word }
+    const chunk = store.list({ ...part, version, after, limit: Math.min(wanted, CHUNK) })
     items.push(...(isFiltered ? chunk.filter(({ object }) => isSelected(selection, object)) : chunk))
     after = chunk.at(-1)?.key
     isMore = chunk.length >= Math.min(wanted, CHUNK) && items.length < wanted

@@ -72,6 +72,18 @@ describe('parseFieldSelector()', () => {
     assert.equal(parseFieldSelector('metadata.name!=a', pods)?.name, undefined)
   })
 
+  for (const [text, word] of [
+    ['spec.nodeName=node-1,metadata.namespace=n', 'node-1'],
+    ['status.phase=Running,metadata.name=a', 'a'],
+    ['spec.nodeName!=node-1', undefined],
+    ['spec.nodeName=', undefined],
+    ['spec.nodeName=a"b', undefined],
+    ['spec.hostNetwork=false', undefined],
+  ] as const) {
+    test(`"${text}" selects only what contains ${word === undefined ? 'nothing in particular' : `"${word}"`}`, () =>
+      assert.equal(parseFieldSelector(text, pods)?.word, word))
+  }
+
   for (const [text, message] of [
     ['spec.containers=1', /field label not supported: spec\.containers/],
     ['metadata.name', /expected field=value/],

@@ -102,7 +102,7 @@ export async function* watchObjects(
       if (plan.marksPresent) yield frames.bookmark(version, true)
     } else version = plan.from ?? version
     while (!signal.aborted) {
-      const events = store.eventsAfter(selection.resource.storage, version, EVENTS_AT_ONCE)
+      const events = store.eventsAfter(selection.resource.storage, version, EVENTS_AT_ONCE, selection.fields?.word)
       version = events.length < EVENTS_AT_ONCE ? Math.max(version, store.version) : (events.at(-1)?.version ?? version)
       const text = events.map((event) => frames.event(event)).join('')
       if (text !== '') yield text
@@ -126,7 +126,8 @@ function* presentFrames(store: ApiStore, selection: Selection, frames: Frames, v
   const { resource, namespace } = selection
   let after: { readonly namespace: string; readonly name: string } | undefined
   for (;;) {
-    const part = store.list({ resource: resource.storage, namespace, version, after, limit: EVENTS_AT_ONCE })
+    const scope = { resource: resource.storage, namespace, containing: selection.fields?.word }
+    const part = store.list({ ...scope, version, after, limit: EVENTS_AT_ONCE })
     const chosen = part.filter(({ object }) => isSelected(selection, object))
     const text = chosen.map((stored) => frames.frame('ADDED', stored)).join('')
     if (text !== '') yield text
