@@ -41,10 +41,7 @@ async function openDialog(tab: Page, path: string, button: string): Promise<Loca
 describe('doing things on the page', () => {
   before(async () => {
     ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
-    const { tab } = await browser.open()
-    await tab.goto(page.link())
-    await tab.getByText('live', { exact: true }).waitFor()
-    await tab.close()
+    await browser.signIn(page.link())
   })
   after(async () => {
     await browser[Symbol.asyncDispose]()

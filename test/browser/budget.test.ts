@@ -58,10 +58,7 @@ describe('the page in time', () => {
   before(async () => {
     ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
     await addPods(FEW)
-    const { tab } = await browser.open()
-    await tab.goto(page.link())
-    await tab.getByText('live', { exact: true }).waitFor()
-    await tab.close()
+    await browser.signIn(page.link())
   })
   after(async () => {
     await browser[Symbol.asyncDispose]()

@@ -140,10 +140,7 @@ describe('a hostile pod', () => {
       },
     )
     await fill(port)
-    const { tab } = await browser.open()
-    await tab.goto(page.link())
-    await tab.getByText('live', { exact: true }).waitFor()
-    await tab.close()
+    await browser.signIn(page.link())
   })
   after(async () => {
     await browser[Symbol.asyncDispose]()

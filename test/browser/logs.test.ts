@@ -46,10 +46,7 @@ describe('the log of a container in a browser', () => {
     }
     assert.equal((await api.call(api.admin, 'POST', '/api/v1/nodes', node)).status, 201)
     await addRunningPod(api, 'web')
-    const { tab } = await browser.open()
-    await tab.goto(page.link())
-    await tab.getByText('live', { exact: true }).waitFor()
-    await tab.close()
+    await browser.signIn(page.link())
   })
   after(async () => {
     followed?.end()

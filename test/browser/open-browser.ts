@@ -20,6 +20,8 @@ export interface TestBrowser extends AsyncDisposable {
   readonly context: BrowserContext
   /** A new tab, and all that went wrong in it: errors of scripts, and what its policy did not allow. */
   open(): Promise<{ readonly tab: Page; readonly faults: readonly string[] }>
+  /** Opens the link that "deckhand page" prints, once: what it gives belongs to the profile, for all tabs. */
+  signIn(link: string): Promise<void>
 }
 
 const launch = (executablePath: string) => chromium.launch({ executablePath, headless: true, args: ARGUMENTS })
@@ -51,6 +53,12 @@ export async function openBrowser(options: BrowserContextOptions = {}, program =
         void dialog.dismiss()
       })
       return { tab, faults }
+    },
+    async signIn(link) {
+      const tab = await context.newPage()
+      await tab.goto(link)
+      await tab.getByText('live', { exact: true }).waitFor()
+      await tab.close()
     },
     async [Symbol.asyncDispose]() {
       await context.close()

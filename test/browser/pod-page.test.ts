@@ -134,10 +134,7 @@ describe('what the page knows of a node', () => {
   before(async () => {
     ;[page, browser] = await Promise.all([TestPage.start({ isBuilt: true }), openBrowser()])
     await fill()
-    const { tab } = await browser.open()
-    await tab.goto(page.link())
-    await tab.getByText('live', { exact: true }).waitFor()
-    await tab.close()
+    await browser.signIn(page.link())
   })
   after(async () => {
     await browser[Symbol.asyncDispose]()
