@@ -50,7 +50,7 @@ describe('readNewBytes()', () => {
     assert.equal(a.reads.length, 3, 'nothing is kept for later')
   })
 
-  test('lets all fail who share what fails, and reads anew for the next', async () => {
+  test('lets all fail who share what fails, and reads again for the next', async () => {
     const { series } = createFile('c', Buffer.from('of c'))
     const broken = { ...series, file: { ...series.file, read: () => Promise.reject(new Error('EIO')) } }
     const both = [readAll(readNewBytes(broken, 0)), readAll(readNewBytes(series, 0))]

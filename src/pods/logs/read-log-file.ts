@@ -33,8 +33,8 @@ export async function* readLogFile({ file, compressed }: SeriesFile, range: Byte
 }
 
 /**
- * The bytes that came to a file which grows, as above. One reading is enough when it does not fill a chunk: whoever follows comes back. Those who
- * follow the same file are woken together, and share what one of them reads.
+ * The bytes that came to a file which grows, as above. One reading is enough when it does not fill a chunk: a follower is woken again. Those
+ * of one file are woken together, and share what one of them reads.
  */
 export async function* readNewBytes(series: SeriesFile, from: number): AsyncGenerator<Buffer, void> {
   if (series.compressed) return yield* readLogFile(series, { from, to: Infinity })
