@@ -27,6 +27,7 @@ describe('a pod ends', () => {
     await agent.pass(500)
     assert.deepEqual(changes(world).slice(3), ['stopContainer main 7s', 'stopPodSandbox'])
     await agent.pass(LINGER_MS)
+    assert.deepEqual(changes(world).slice(5), ['removeContainer gone', 'removePodSandbox'], 'it is stopped once')
     assert.equal(agent.workers.size, 0)
     assert.equal(world.cri.runtime.sandboxes.size + world.cri.runtime.containers.size, 0)
     assert.deepEqual(agent.cgroupsRemoved, ['u-1'])

@@ -77,7 +77,9 @@ async function stopAll(deps: ApplyPodActionsDeps, input: PodPass, signal: AbortS
   const { pod, actions, observed, history, termination } = input
   const seconds = termination.beginStop(actions.sandboxId, computeContainerGrace(pod))
   using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
-  await termination.keepNoted(() => stopPod(deps, { pod, observed, grace, termination }, signal), signal)
+  const { stoppedSandboxes } = history
+  const stop = () => stopPod(deps, { pod, observed, grace, stoppedSandboxes, termination }, signal)
+  await termination.keepNoted(stop, signal)
   await termination.endStop(
     actions.sandboxId,
     observed.containers.map(({ id }) => id),
@@ -131,10 +133,10 @@ function formatSeconds(ms: number): string {
 /** In a new sandbox the init containers run again, so what they left must not count as done. */
 async function removeInitContainers(
   deps: ApplyPodActionsDeps,
-  { pod, observed }: PodPass,
+  { pod, observed, history }: PodPass,
   signal: AbortSignal,
 ): Promise<void> {
   const names = new Set((pod.spec.initContainers ?? []).map(({ name }) => name))
   const containers = observed.containers.filter(({ name }) => names.has(name))
-  await removeLeftovers(deps, pod.metadata, { containers, sandboxes: [] }, signal)
+  await removeLeftovers(deps, { ...pod.metadata, history }, { containers, sandboxes: [] }, signal)
 }

@@ -13,7 +13,8 @@ import type { PodUid } from '../../model/pod/pod.ts'
 import type { CleanUpProgress, TerminatedState } from './pod-state.ts'
 import { isWanted } from './pod-state.ts'
 import type { NodeSettings } from './node-settings.ts'
-import type { RemoveLeftoversDeps } from './stop/remove-leftovers.ts'
+import type { PodHistory } from './pod-history.ts'
+import type { LeftoversOwner, RemoveLeftoversDeps } from './stop/remove-leftovers.ts'
 
 export type CleanUpPodDeps = StopAndRefreshDeps &
   RemoveLeftoversDeps & {
@@ -76,13 +77,16 @@ export async function cleanUpPod(deps: CleanUpPodDeps, ended: EndedPod, shutdown
     return { kind: 'wait', ms: RETRY_MS, seen, progress: 'stopped' }
   ended.onUnmounted()
   if (isWanted(state)) {
+    const owner = { ...observed, history }
     const leftovers = state.remains === 'kept' ? computeLeftovers(observed, toLeftoverRule(deps, history)) : observed
-    await removeInTurn(deps, observed, leftovers, shutdown)
+    await removeInTurn(deps, owner, leftovers, shutdown)
     if (state.progress !== 'cleaned') await deps.cgroups.remove(uid)
     return { kind: 'wait', ms: undefined, seen, progress: 'cleaned' }
   }
   const ms = lingerMs(deps, state, observed)
-  return ms > 0 ? { kind: 'wait', ms, seen, progress: 'unmounted' } : await removeAll(deps, observed, shutdown)
+  return ms > 0
+    ? { kind: 'wait', ms, seen, progress: 'unmounted' }
+    : await removeAll(deps, { observed, history }, shutdown)
 }
 
 /** How long what is left of a pod that is not wanted stays yet: not at all when a new worker waits for its place. */
@@ -115,9 +119,13 @@ async function releaseVolumes(
   }
 }
 
-async function removeAll(deps: CleanUpPodDeps, observed: ObservedPod, shutdown: AbortSignal): Promise<CleanUpResult> {
+async function removeAll(
+  deps: CleanUpPodDeps,
+  { observed, history }: { readonly observed: ObservedPod; readonly history: PodHistory },
+  shutdown: AbortSignal,
+): Promise<CleanUpResult> {
   const { uid, namespace, name } = observed
-  await removeInTurn(deps, observed, observed, shutdown)
+  await removeInTurn(deps, { ...observed, history }, observed, shutdown)
   const seen = await deps.observer.refresh(uid)
   if (seen !== undefined) {
     deps.log.warn('runtime still has parts of a removed pod, will try again', { pod: `${namespace}/${name}`, uid })
@@ -131,10 +139,10 @@ async function removeAll(deps: CleanUpPodDeps, observed: ObservedPod, shutdown: 
 
 async function removeInTurn(
   deps: CleanUpPodDeps,
-  observed: ObservedPod,
+  owner: LeftoversOwner,
   leftovers: Leftovers,
   shutdown: AbortSignal,
 ): Promise<void> {
   if (leftovers.containers.length === 0 && leftovers.sandboxes.length === 0) return
-  await deps.ends.pass(REMOVAL_PRIORITY, () => removeLeftovers(deps, observed, leftovers, shutdown), shutdown)
+  await deps.ends.pass(REMOVAL_PRIORITY, () => removeLeftovers(deps, owner, leftovers, shutdown), shutdown)
 }

@@ -38,6 +38,8 @@ export interface PodHistory {
   lastSandboxAt: number | undefined
   /** The runtime was changed and could not be observed since: what is known of the pod is older than what was done. */
   unsure: boolean
+  /** The ids of sandboxes that the runtime has stopped for this agent, until they are removed. */
+  readonly stoppedSandboxes: Set<string>
   /** How often in a row it still ran after the runtime had said that it was stopped. */
   failedStops: number
   /** The pass under way waits for volumes or devices and for nothing else: any news ends that wait. */
@@ -68,6 +70,7 @@ export function createPodHistory(pod?: Pod, restartCounts: ReadonlyMap<string, n
     hasCgroup: false,
     lastSandboxAt: undefined,
     unsure: false,
+    stoppedSandboxes: new Set(),
     failedStops: 0,
     wait: undefined,
     problem: undefined,

@@ -242,7 +242,7 @@ async function trim(
   if (observed === undefined) return
   try {
     const leftovers = computeLeftovers(observed, toLeftoverRule(deps, history))
-    await removeLeftovers(deps, pod.metadata, leftovers, shutdown)
+    await removeLeftovers(deps, { ...pod.metadata, history }, leftovers, shutdown)
   } catch (error) {
     if (shutdown.aborted) throw error
     const { uid } = pod.metadata

@@ -3,7 +3,7 @@ import type { Timeline } from './timeline.ts'
 
 /** The same dependencies, with everything that is done through them for one pod noted in its timeline. */
 export function noteSteps(deps: PodDeps, timeline: Timeline): PodDeps {
-  const { calls, images, starts } = deps
+  const { calls, images, starts, ends } = deps
   const names = new Map<string, string>()
   const nameOf = (id: string | undefined) =>
     id === undefined ? 'container' : `container "${names.get(id) ?? id.slice(0, 12)}"`
@@ -19,24 +19,8 @@ export function noteSteps(deps: PodDeps, timeline: Timeline): PodDeps {
         return request.quiet ? ensure() : timeline.around(`image of volume "${request.volume.name}"`, ensure)
       },
     },
-    starts: {
-      async pass(priority, work, signal) {
-        const end = timeline.begin('wait for a start slot')
-        try {
-          return await starts.pass(
-            priority,
-            () => {
-              end()
-              return work()
-            },
-            signal,
-          )
-        } catch (error) {
-          end(error)
-          throw error
-        }
-      },
-    },
+    starts: noteWaits(starts, { timeline, name: 'wait for a start slot' }),
+    ends: noteWaits(ends, { timeline, name: 'wait for an end slot' }),
     calls: {
       ...calls,
       runPodSandbox: (request, signal) => timeline.around('create sandbox', () => calls.runPodSandbox(request, signal)),
@@ -60,6 +44,31 @@ export function noteSteps(deps: PodDeps, timeline: Timeline): PodDeps {
       stopPodSandbox: (request, signal) => timeline.around('stop sandbox', () => calls.stopPodSandbox(request, signal)),
       removePodSandbox: (request, signal) =>
         timeline.around('remove sandbox', () => calls.removePodSandbox(request, signal)),
+    },
+  }
+}
+
+/** Only the wait: what is done then has steps of its own. */
+function noteWaits(
+  turnstile: PodDeps['starts'],
+  { timeline, name }: { readonly timeline: Timeline; readonly name: string },
+): PodDeps['starts'] {
+  return {
+    async pass(priority, work, signal) {
+      const end = timeline.begin(name)
+      try {
+        return await turnstile.pass(
+          priority,
+          () => {
+            end()
+            return work()
+          },
+          signal,
+        )
+      } catch (error) {
+        end(error)
+        throw error
+      }
     },
   }
 }

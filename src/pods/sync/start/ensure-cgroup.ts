@@ -51,6 +51,6 @@ export async function ensureCgroup(
   })
   history.unsure = true
   using grace = new Grace({ clock: deps.clock, seconds: computeContainerGrace(pod), among: history.graces })
-  await stopPod(deps, { pod, observed, grace }, signals.shutdown)
+  await stopPod(deps, { pod, observed, grace, stoppedSandboxes: history.stoppedSandboxes }, signals.shutdown)
   return 'changed'
 }

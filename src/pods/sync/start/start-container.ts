@@ -11,7 +11,7 @@ import { StartError } from '../../../model/pod/start-error.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
 import type { ContainerConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
-import { startPriority } from '../decide/start-priority.ts'
+import { isCrashing, startPriority } from '../decide/start-priority.ts'
 import type { PassSignals } from '../pod-pass.ts'
 import { removeContainer } from '../stop/remove-container.ts'
 import type { RemoveContainerDeps } from '../stop/remove-container.ts'
@@ -38,13 +38,14 @@ export async function startContainer(
   request: ContainerStartRequest,
   { superseded, shutdown }: PassSignals,
 ): Promise<string> {
-  const { pod, kinded } = request
+  const { pod, kinded, observed } = request
   try {
     // Without a start slot: a volume that hangs here must not keep other pods out.
     const config = await prepareContainer(deps, request, superseded)
     await reportIgnoredDevices(deps, request, { config, signal: superseded })
     const createAndStart = () => runContainer(deps, { ...request, config }, shutdown)
-    return await deps.starts.pass(startPriority(pod, 'container'), createAndStart, superseded)
+    const step = isCrashing(observed, kinded.container.name) ? 'crashing container' : 'container'
+    return await deps.starts.pass(startPriority(pod, step), createAndStart, superseded)
   } catch (error) {
     if (error instanceof StartError) {
       const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)

@@ -24,15 +24,20 @@ export type RemoveLeftoversDeps = StopContainerDeps &
     readonly onGarbageFailure: (why: string) => void
   }
 
+/** The pod whose leftovers they are. */
+export type LeftoversOwner = Pick<ObservedPod, 'name' | 'namespace' | 'uid'> & {
+  readonly history: Pick<PodHistory, 'stoppedSandboxes'>
+}
+
 /** Removes dead containers with their logs, and dead sandboxes; what may still run is stopped first. What is gone already is fine. */
 export async function removeLeftovers(
   deps: RemoveLeftoversDeps,
-  observed: Pick<ObservedPod, 'name' | 'namespace' | 'uid'>,
+  owner: LeftoversOwner,
   leftovers: Leftovers,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await removeAll(deps, observed, leftovers, signal)
+    await removeAll(deps, owner, leftovers, signal)
   } catch (error) {
     if (!signal.aborted) deps.onGarbageFailure(error instanceof CriCallError ? error.rpcText : errorMessage(error))
     throw error
@@ -41,22 +46,25 @@ export async function removeLeftovers(
 
 async function removeAll(
   deps: RemoveLeftoversDeps,
-  observed: Pick<ObservedPod, 'name' | 'namespace' | 'uid'>,
+  owner: LeftoversOwner,
   leftovers: Leftovers,
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all(
     leftovers.containers.map(async (container) => {
       const { id, name, logPath, state } = container
-      if (state === 'unknown') await stopLeftover(deps, { observed, container, podIp: undefined }, signal)
-      await deps.files.removeLogs(logPath, containerLogSymlink({ metadata: observed }, name, id))
-      await removeContainer(deps, { uid: observed.uid, id }, signal)
+      if (state === 'unknown') await stopLeftover(deps, { observed: owner, container, podIp: undefined }, signal)
+      await deps.files.removeLogs(logPath, containerLogSymlink({ metadata: owner }, name, id))
+      await removeContainer(deps, { uid: owner.uid, id }, signal)
     }),
   )
+  const { stoppedSandboxes } = owner.history
   await Promise.all(
     leftovers.sandboxes.map(async ({ id }) => {
-      await deps.calls.stopPodSandbox({ podSandboxId: id }, signal)
+      // Each time it runs all network plugins, also for one that is stopped already.
+      if (!stoppedSandboxes.has(id)) await deps.calls.stopPodSandbox({ podSandboxId: id }, signal)
       await unlessGone(deps.calls.removePodSandbox({ podSandboxId: id }, signal))
+      stoppedSandboxes.delete(id)
     }),
   )
 }

@@ -50,7 +50,11 @@ export async function stopAndRefresh(
   history.unsure = false
   const known = observed()
   using grace = new Grace({ clock: deps.clock, seconds: graceSeconds, among: history.graces })
-  await stopPod(deps, { pod, observed: known, grace, termination }, shutdown)
+  await stopPod(
+    deps,
+    { pod, observed: known, grace, stoppedSandboxes: history.stoppedSandboxes, termination },
+    shutdown,
+  )
   const seen = await deps.observer.refresh(uid)
   if (seen === undefined || !hasRunningParts(seen)) {
     history.failedStops = 0

@@ -33,7 +33,8 @@ describe('stopPod()', () => {
     const { deps, journal, events, clock } = await createPodDeps()
     const observed = createObservedPod({ sandboxes, containers: parts('first', 'a', 'second', 'b') })
     const stop = new AbortController()
-    await stopPod(deps, { pod, observed, grace: graceOf(deps, 30) }, stop.signal)
+    const stoppedSandboxes = new Set<string>()
+    await stopPod(deps, { pod, observed, grace: graceOf(deps, 30), stoppedSandboxes }, stop.signal)
     assert.deepEqual(journal, [
       'stopContainer a 30',
       'stopContainer b 30',
@@ -42,6 +43,7 @@ describe('stopPod()', () => {
       'stopPodSandbox s-1',
       'stopPodSandbox s-0',
     ])
+    assert.deepEqual([...stoppedSandboxes], ['s-1', 's-0'])
     assert.equal(events[0], 'Normal Killing Stopping container a')
     assert.equal(clock.sleeping, 0, 'a timer lives on')
     assert.deepEqual(getEventListeners(stop.signal, 'abort'), [])
@@ -50,7 +52,11 @@ describe('stopPod()', () => {
   test('stops all that is left of an unknown pod together', async () => {
     const { deps, journal, events } = await createPodDeps()
     const observed = createObservedPod({ sandboxes, containers: parts('first', 'a') })
-    await stopPod(deps, { pod: undefined, observed, grace: graceOf(deps, 1) }, new AbortController().signal)
+    await stopPod(
+      deps,
+      { pod: undefined, observed, grace: graceOf(deps, 1), stoppedSandboxes: new Set() },
+      new AbortController().signal,
+    )
     assert.deepEqual(journal.slice(0, 2), ['stopContainer first 2', 'stopContainer a 2'])
     assert.deepEqual(events, [])
   })
@@ -62,7 +68,7 @@ describe('stopPod()', () => {
     )
     await stopPod(
       deps,
-      { pod, observed: createObservedPod({ containers }), grace: graceOf(deps, 5) },
+      { pod, observed: createObservedPod({ containers }), grace: graceOf(deps, 5), stoppedSandboxes: new Set() },
       new AbortController().signal,
     )
     assert.deepEqual(journal, ['stopContainer running 5', 'stopContainer unknown 5'])
@@ -78,7 +84,11 @@ describe('stopPod()', () => {
       })
     const { deps, journal, clock } = await createPodDeps({}, { stopContainer })
     const observed = createObservedPod({ containers: parts('first', 'second', 'a') })
-    const stopping = stopPod(deps, { pod, observed, grace: graceOf(deps, 10) }, new AbortController().signal)
+    const stopping = stopPod(
+      deps,
+      { pod, observed, grace: graceOf(deps, 10), stoppedSandboxes: new Set() },
+      new AbortController().signal,
+    )
     await clock.advance(7500)
     assert.deepEqual(journal, ['stopContainer a 10'])
     ends[0]?.()
@@ -102,9 +112,11 @@ describe('stopPod()', () => {
     const { deps, journal, clock } = await createPodDeps({}, { stopContainer })
     const observed = createObservedPod({ sandboxes, containers: parts('a', 'b') })
     let ended = false
-    const stopping = stopPod(deps, { pod, observed, grace: graceOf(deps, 10) }, new AbortController().signal).finally(
-      () => (ended = true),
-    )
+    const stopping = stopPod(
+      deps,
+      { pod, observed, grace: graceOf(deps, 10), stoppedSandboxes: new Set() },
+      new AbortController().signal,
+    ).finally(() => (ended = true))
     stopping.catch(() => {})
     await clock.advance(0)
     assert.equal(ended, false)

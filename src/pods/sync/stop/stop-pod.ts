@@ -19,13 +19,15 @@ export interface PodStop {
   readonly pod: Pod | undefined
   readonly observed: ObservedPod
   readonly grace: Grace
+  /** Takes the ids of the sandboxes that are stopped then. */
+  readonly stoppedSandboxes: Set<string>
   /** Undefined for what runs again although the pod had ended. */
   readonly termination?: PodTermination | undefined
 }
 
 /** Stops everything of a pod: containers at once, sidecars after the containers they serve, then the sandboxes. */
 export async function stopPod(deps: StopPodDeps, request: PodStop, signal: AbortSignal): Promise<void> {
-  const { pod, observed, grace, termination } = request
+  const { pod, observed, grace, stoppedSandboxes, termination } = request
   const running = observed.containers.filter(({ state }) => state === 'running' || state === 'unknown')
   const podIp = findPodIp(deps, request)
   const stopped = new Map<string, Promise<void>>()
@@ -46,7 +48,12 @@ export async function stopPod(deps: StopPodDeps, request: PodStop, signal: Abort
   }
   // A sandbox takes its containers with it, without any grace: it stays until all of them have had theirs.
   await allOf([...stopped.values()])
-  await allOf(observed.sandboxes.map(({ id }) => unlessGone(deps.calls.stopPodSandbox({ podSandboxId: id }, signal))))
+  await allOf(
+    observed.sandboxes.map(async ({ id }) => {
+      await unlessGone(deps.calls.stopPodSandbox({ podSandboxId: id }, signal))
+      stoppedSandboxes.add(id)
+    }),
+  )
 }
 
 /** Of an orphan whose container has a hook: that is run too, within the grace of orphans. */
