@@ -1,16 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LoopDelay } from './process-metrics.ts'
 
-// Each reading wakes the process: twenty a second were almost half of what an agent without pods costs.
-const RESOLUTION_MS = 200
 const NANOSECONDS = 1e9
 
-/** Measures from now on how late the event loop is. */
+/** Measures from now on how long each turn of the event loop keeps the others waiting. A timer for it would wake a process that has nothing to do. */
 export function measureLoopDelay(): LoopDelay {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  const delay = monitorEventLoopDelay({ samplePerIteration: true })
   delay.enable()
-  return {
-    percentile: (percent) =>
-      Math.max(0, (percent === 100 ? delay.max : delay.percentile(percent)) / NANOSECONDS - RESOLUTION_MS / 1000),
-  }
+  return { percentile: (percent) => (percent === 100 ? delay.max : delay.percentile(percent)) / NANOSECONDS }
 }

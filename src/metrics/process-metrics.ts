@@ -28,11 +28,15 @@ export interface ProcessSources {
 /** What the agent itself costs: under the names that every process has, and what only Node has. */
 export function addProcessMetrics(set: MetricSet, { startedAt, loopDelay, usage }: ProcessSources): void {
   const gauge = (name: string, help: string, read: () => number) => set.readOne({ name, help }, read)
-  gauge('nodejs_eventloop_lag_p99_seconds', 'How late the event loop is, 99th percentile since the start.', () =>
-    loopDelay.percentile(99),
+  gauge(
+    'nodejs_eventloop_lag_p99_seconds',
+    'How long a turn of the event loop keeps the others waiting, 99th percentile since the start.',
+    () => loopDelay.percentile(99),
   )
-  gauge('nodejs_eventloop_lag_max_seconds', 'How late the event loop was at worst since the start.', () =>
-    loopDelay.percentile(100),
+  gauge(
+    'nodejs_eventloop_lag_max_seconds',
+    'How long a turn of the event loop kept the others waiting at worst since the start.',
+    () => loopDelay.percentile(100),
   )
   gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed)
   gauge('nodejs_heap_size_total_bytes', 'Heap that is kept.', () => process.memoryUsage().heapTotal)
