@@ -3,7 +3,11 @@ import type { ObjectOf } from '../store/api-object.ts'
 
 type StoredPod = ObjectOf<Pod>
 
+const SHUTDOWN_REASON = 'NodeShutdown'
 const SHUTDOWN_MESSAGE = 'Pod was terminated in response to imminent node shutdown.'
+
+/** One of them is in the text of each pod that its node's shutdown has ended, and hardly in any other. */
+export const SHUTDOWN_TEXTS = [SHUTDOWN_REASON, SHUTDOWN_MESSAGE] as const
 
 /** Their controllers have made another pod in the place of one that ended, and never remove that one. */
 const REPLACING_KINDS = ['ReplicaSet', 'ReplicationController']
@@ -14,7 +18,7 @@ const REPLACING_KINDS = ['ReplicaSet', 'ReplicationController']
  */
 export function computeShutdownFate({ metadata, spec, status }: StoredPod): 'return' | 'remove' | undefined {
   const isShutdown =
-    status?.reason === 'NodeShutdown' ||
+    status?.reason === SHUTDOWN_REASON ||
     status?.conditions?.some(({ message }) => message === SHUTDOWN_MESSAGE) === true
   // One with finalizers is the business of those who wait for its end.
   const isHeld = metadata.deletionTimestamp !== undefined || (metadata.finalizers?.length ?? 0) > 0

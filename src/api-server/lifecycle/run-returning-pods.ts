@@ -2,11 +2,12 @@ import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { findResource } from '../kinds/all-resources.ts'
-import { createObjectReader } from '../kinds/object-reader.ts'
+import { asStored, createObjectReader } from '../kinds/object-reader.ts'
+import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiStore } from '../store/api-store.ts'
 import { ChangeSet } from './change-set.ts'
 import type { ChangeInfo } from './change-set.ts'
-import { computeReturningPod, computeShutdownFate, isReadyNode } from './compute-returning-pod.ts'
+import { computeReturningPod, computeShutdownFate, isReadyNode, SHUTDOWN_TEXTS } from './compute-returning-pod.ts'
 import { createObject } from './create-object.ts'
 import { settleChanges } from './settle-changes.ts'
 
@@ -27,7 +28,7 @@ export async function runReturningPods(deps: ReturningPodsDeps, signal: AbortSig
     for (;;) {
       await returnAll(deps)
       await wakeup.wait({ clock: deps.clock, ms: undefined }, signal)
-      // Pods change often, and all of them are read.
+      // Pods change often.
       await deps.clock.sleep(COALESCE_MS, signal)
     }
   } finally {
@@ -37,8 +38,7 @@ export async function runReturningPods(deps: ReturningPodsDeps, signal: AbortSig
 
 async function returnAll({ store, info, log }: ReturningPodsDeps): Promise<void> {
   const objects = createObjectReader(store)
-  const ended = objects.list('pods').filter((pod) => computeShutdownFate(pod) !== undefined)
-  for (const { metadata, spec } of ended) {
+  for (const { metadata, spec } of listEnded(store)) {
     const { namespace = '', name = '', uid } = metadata
     if (!isReadyNode(objects.get({ resource: 'nodes', namespace: '', name: spec?.nodeName ?? '' }))) continue
     try {
@@ -51,6 +51,13 @@ async function returnAll({ store, info, log }: ReturningPodsDeps): Promise<void>
       })
     }
   }
+}
+
+/** The database looks for them: on a large cluster pods change all the time, and nearly none of them was ended so. */
+function listEnded(store: Pick<ApiStore, 'list'>): readonly ObjectIn<'pods'>[] {
+  const found = SHUTDOWN_TEXTS.flatMap((containing) => store.list({ resource: 'pods', containing }))
+  const pods = new Map(found.map(({ object }) => [object.metadata.uid, asStored('pods', object)]))
+  return [...pods.values()].filter((pod) => computeShutdownFate(pod) !== undefined)
 }
 
 /** In one transaction: no crash leaves the node without the pod. */
