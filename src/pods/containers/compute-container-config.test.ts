@@ -148,6 +148,13 @@ describe('computeContainerConfig()', () => {
     )
   })
 
+  test('a container with CPUs of its own is made without a quota', () => {
+    const resources = { requests: { cpu: '2' }, limits: { cpu: '2' } }
+    const quotaOf = (changes: Partial<ContainerInstance>) => compute({ resources }, changes).linux?.resources?.cpuQuota
+    assert.equal(quotaOf({}), 200_000n)
+    assert.equal(quotaOf({ cpuset: { cpus: '2-3', mems: '', exclusive: true } }), 0n)
+  })
+
   test('others add variables, annotations, mounts and devices, before those of the spec; the annotations of the agent win', () => {
     const device = { hostPath: '/dev/fuse', containerPath: '/dev/fuse', permissions: 'rw' }
     const disk = { hostPath: '/dev/loop0', containerPath: '/dev/disk', permissions: 'mrw' }

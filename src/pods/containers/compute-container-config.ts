@@ -145,8 +145,10 @@ function mountsOf({ pod, kinded, instance, node }: ContainerConfigInput): Contai
 }
 
 function linuxOf({ pod, kinded, instance, node }: ContainerConfigInput): ContainerConfig['linux'] {
+  const resources = computeContainerResources({ pod, kinded, cpuset: instance.cpuset, settings: node.resources })
   return {
-    resources: computeContainerResources({ pod, kinded, cpuset: instance.cpuset, settings: node.resources }),
+    // A new container has no quota that would have to be lifted, and crun 1.8 fails to do so on cgroup v1.
+    resources: { ...resources, cpuQuota: resources.cpuQuota < 0n ? 0n : resources.cpuQuota },
     securityContext: computeContainerSecurityContext({
       pod,
       kinded,
