@@ -28,11 +28,19 @@ test('meets another', async ({ signal }) => {
     await sleep(10, undefined, { signal })
 })`
 
+// Passes once two of these have begun.
+const THIRD = `
+import { readdirSync } from 'node:fs'
+test('comes third', () => {
+  if (readdirSync(import.meta.dirname).filter((name) => name.endsWith('.begun')).length < 2) throw new Error('came too early')
+})`
+
 /** Runs groups of files, given by their texts, all of them with a second try unless said otherwise. */
 async function run(
   groups: Readonly<Record<string, readonly string[]>>,
   confirm = true,
   options: Partial<TestGroup> = {},
+  busy: readonly string[] = [],
 ) {
   const folder = relative('.', makeTemporaryFolder())
   let printed = ''
@@ -40,7 +48,7 @@ async function run(
     Object.entries(groups).map(([name, texts]) => {
       for (const [index, text] of texts.entries())
         writeFileSync(join(folder, `${name}-${index}.test.ts`), `${HEAD}${text}\n`)
-      return { name, globs: [join(folder, `${name}-*.test.ts`)], confirm, ...options }
+      return { name, globs: [join(folder, `${name}-*.test.ts`)], confirm, isBusy: busy.includes(name), ...options }
     }),
     (text) => (printed += text),
     async () => {},
@@ -100,6 +108,14 @@ describe('groups of test files', { concurrency: 2 }, () => {
     const one = { processes: 1, timeoutMs: 10_000 }
     assert.equal((await run({ one: [MEETING, MEETING] }, false, { ...one, mostProcesses: 2 })).ok, true)
     assert.equal((await run({ one: [MEETING, MEETING] }, false, { ...one, timeoutMs: 500 })).ok, false)
+  })
+
+  test('a file that waits begins beside one that is busy, before the next of those', async () => {
+    const groups = { one: [MEETING, THIRD], two: [MEETING] }
+    // No more than fit, however idle the CPUs are.
+    const options = { processes: 2, mostProcesses: 1, timeoutMs: 10_000 }
+    assert.equal((await run(groups, false, options, ['one'])).ok, true)
+    assert.equal((await run(groups, false, options)).ok, false)
   })
 
   test('several files in one process, but for the longest; only those that failed have a second try', async () => {

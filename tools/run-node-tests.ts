@@ -18,6 +18,8 @@ export interface TestGroup {
    * has run is faster. Else each file has its own.
    */
   readonly filesPerProcess?: number
+  /** Its files keep a CPU busy: one of them runs beside those that mostly wait, so that neither lets a CPU idle. */
+  readonly isBusy?: boolean
   /** Begun before the others, in this order and each in its own process, so that no long file is alone at the end. */
   readonly longest?: readonly string[]
   readonly timeoutMs?: number
@@ -28,8 +30,8 @@ export interface TestGroup {
 }
 
 export const unitTests: readonly TestGroup[] = [
-  { name: 'unit', globs: ['src/**/*.test.ts'], filesPerProcess: 1000 },
-  { name: 'tools', globs: ['tools/**/*.test.ts'] },
+  { name: 'unit', globs: ['src/**/*.test.ts'], filesPerProcess: 1000, isBusy: true },
+  { name: 'tools', globs: ['tools/**/*.test.ts'], isBusy: true },
 ]
 
 /** The files of one process. */
@@ -129,40 +131,62 @@ function toJobs(group: TestGroup): readonly Job[] {
 }
 
 /**
- * Runs jobs in their order, each as soon as its share of the machine is free, or earlier where a CPU has nothing to do: a group begins beside
- * the last files of the one before.
+ * Runs jobs, each as soon as its share of the machine is free, or earlier where a CPU has nothing to do: a group begins beside the last files of
+ * the one before, and what is busy beside what waits.
  */
 async function runJobs(
   jobs: readonly Job[],
   { waitForIdle, ...run }: Run & { readonly waitForIdle: WaitForIdleCpu },
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
-  /** Each with its share. */
-  const running = new Map<Promise<void>, number>()
-  const isFree = (share: number) => sum([...running.values()]) + share <= MACHINE
-  for (const job of jobs) {
-    const { processes = 2, mostProcesses = processes } = job.group
-    const share = Math.floor(MACHINE / processes)
-    let isIdle = false
-    while (!isFree(share) && !isIdle) {
-      const waiting = new AbortController()
-      const ended = Promise.race(running.keys()).then(() => false)
-      const idle = () =>
-        waitForIdle(waiting.signal).then(
-          () => true,
-          () => false,
-        )
-      isIdle = await Promise.race([ended, ...(running.size < mostProcesses ? [idle()] : [])])
-      waiting.abort()
-    }
+  const waiting = [...jobs]
+  const running = new Map<Promise<void>, Job>()
+  for (let job = findNext(waiting, running); job !== undefined; job = findNext(waiting, running)) {
+    // Another may come first once one has ended.
+    if (!isFree(job, running) && !(await isIdle(job, running, waitForIdle))) continue
+    waiting.splice(waiting.indexOf(job), 1)
     const ended = runJob(job, run).then((outcome) => {
       outcomes.push(outcome)
       running.delete(ended)
     })
-    running.set(ended, share)
+    running.set(ended, job)
   }
   await Promise.all(running.keys())
   return outcomes
+}
+
+/** In their order, but for one that is busy as long as there are those that wait. */
+function findNext(waiting: readonly Job[], running: ReadonlyMap<unknown, Job>): Job | undefined {
+  const isBusy = !running.values().some((job) => job.group.isBusy === true)
+  return waiting.find(({ group }) => (group.isBusy ?? false) === isBusy) ?? waiting[0]
+}
+
+function isFree(job: Job, running: ReadonlyMap<unknown, Job>): boolean {
+  return sum([...running.values(), job].map(shareOf)) <= MACHINE
+}
+
+function shareOf({ group: { processes = 2 } }: Job): number {
+  return Math.floor(MACHINE / processes)
+}
+
+/** Whether a CPU was idle, and the job may make use of that, before one of those that run ended. */
+async function isIdle(
+  { group }: Job,
+  running: ReadonlyMap<Promise<void>, Job>,
+  waitForIdle: WaitForIdleCpu,
+): Promise<boolean> {
+  const { processes = 2, mostProcesses = processes, isBusy = false } = group
+  const alike = running.values().filter((job) => (job.group.isBusy ?? false) === isBusy)
+  const stop = new AbortController()
+  const idle = () =>
+    waitForIdle(stop.signal).then(
+      () => true,
+      () => false,
+    )
+  const ended = Promise.race(running.keys()).then(() => false)
+  const found = await Promise.race([ended, ...([...alike].length < mostProcesses ? [idle()] : [])])
+  stop.abort()
+  return found
 }
 
 async function runJob(job: Job, { print, memory }: Run): Promise<Outcome> {

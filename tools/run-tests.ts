@@ -9,6 +9,15 @@ import { withBuiltAgents } from './with-built-agents.ts'
 const groups: readonly TestGroup[] = [
   ...unitTests,
   {
+    name: 'browser',
+    globs: ['test/browser/**/*.test.ts'],
+    isBusy: true,
+    // Those of a process share a browser and the built page.
+    filesPerProcess: 4,
+    timeoutMs: 240_000,
+    confirm: true,
+  },
+  {
     name: 'component',
     globs: [
       'test/component/**/*.test.ts',
@@ -16,6 +25,7 @@ const groups: readonly TestGroup[] = [
       'test/churn/**/*.test.ts',
       'test/faults/faults-page.test.ts',
     ],
+    isBusy: true,
     // Half of the CPU time of a process for each: they load the same code and run it again and again.
     filesPerProcess: 15,
     longest: [
@@ -33,25 +43,6 @@ const groups: readonly TestGroup[] = [
     ],
     // Some of them wait for a clock.
     mostProcesses: 5,
-    timeoutMs: 240_000,
-    confirm: true,
-  },
-  {
-    name: 'browser',
-    globs: ['test/browser/**/*.test.ts'],
-    // Those of a process share a browser and the built page.
-    filesPerProcess: 4,
-    timeoutMs: 240_000,
-    confirm: true,
-  },
-  {
-    name: 'kernel',
-    globs: ['test/contract/{,api-server/}*.test.ts', 'test/kernel/**/*.test.ts'],
-    // They wait for a runtime or the kernel.
-    processes: 3,
-    mostProcesses: 6,
-    longest: ['test/contract/docker.test.ts', 'test/contract/containerd.test.ts'],
-    onDisk: true,
     timeoutMs: 240_000,
     confirm: true,
   },
@@ -113,6 +104,17 @@ const groups: readonly TestGroup[] = [
       'test/e2e/lab/lab.test.ts',
     ],
     timeoutMs: 300_000,
+    confirm: true,
+  },
+  {
+    name: 'kernel',
+    globs: ['test/contract/{,api-server/}*.test.ts', 'test/kernel/**/*.test.ts'],
+    // They wait for a runtime or the kernel.
+    processes: 3,
+    mostProcesses: 6,
+    longest: ['test/contract/docker.test.ts', 'test/contract/containerd.test.ts'],
+    onDisk: true,
+    timeoutMs: 240_000,
     confirm: true,
   },
 ]
