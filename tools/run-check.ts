@@ -7,6 +7,12 @@ import { runTests, unitTests } from './run-node-tests.ts'
 
 const bin = (name: string, path: string) => [`node_modules/${name}/${path}`]
 
+// With what it found the last time it is done in a quarter of the time where little has changed; and several threads would each
+// look again at much that the others have seen.
+const TYPES = ['--singleThreaded', '--incremental', '--tsBuildInfoFile', '.cache/types.tsbuildinfo']
+// For programs in Go: the linter collects garbage half as often, and needs no more memory for that.
+const ENVIRONMENT = { GOGC: '200' }
+
 type Step = readonly [name: string, args: readonly string[]]
 
 /** Steps that keep one CPU busy are beside those that keep all of them busy for a part of their time. */
@@ -16,8 +22,7 @@ export const gate: readonly Step[] = [
   ['layers', ['tools/check-layers.ts']],
   ['dead code', bin('knip', 'bin/knip.js')],
   ['code that only tests use', [...bin('knip', 'bin/knip.js'), '--production']],
-  // With what it found the last time it is done in a quarter of the time where little has changed.
-  ['types', [...bin('typescript', 'bin/tsc'), '--incremental', '--tsBuildInfoFile', '.cache/types.tsbuildinfo']],
+  ['types', [...bin('typescript', 'bin/tsc'), ...TYPES]],
   ['types of the page', [...bin('typescript', 'bin/tsc'), '-p', 'src/page/client']],
   ['pure files', [...bin('typescript', 'bin/tsc'), '-p', 'tsconfig.pure.json']],
 ]
@@ -37,7 +42,10 @@ export async function runGate(): Promise<boolean> {
 
 async function runStep([name, args]: Step): Promise<boolean> {
   const started = performance.now()
-  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...args], {
+    env: { ...process.env, ...ENVIRONMENT },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   // Not as it comes: others write at the same time.
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
