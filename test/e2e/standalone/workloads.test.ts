@@ -63,7 +63,7 @@ spec:
             command: ["true"]
 `
 
-/** Uses ten times of what it asks for, and is held there. */
+/** Uses four times of what it asks for, and is held there: three of these run for most of the test. */
 const BUSY = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: busy}
@@ -78,7 +78,7 @@ spec:
         image: deckhand.local/busybox:1
         imagePullPolicy: Never
         command: [sh, -c, "while :; do :; done"]
-        resources: {requests: {cpu: 5m}, limits: {cpu: 50m}}
+        resources: {requests: {cpu: 5m}, limits: {cpu: 20m}}
 ---
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
