@@ -1,6 +1,8 @@
-import { removeCgroup } from '../system/cgroups/cgroup-tree.ts'
+import { basename } from 'node:path'
+import { rootCgroupPath } from '../model/resources/cgroup-names.ts'
+import { hasCgroup, removeCgroup } from '../system/cgroups/cgroup-tree.ts'
 import { mountPointsBelow, readMountTable } from '../system/mounts/mount-table.ts'
-import { runProcess } from '../system/processes/run-process.ts'
+import { runProcess, runProcessOrThrow } from '../system/processes/run-process.ts'
 import {
   listFolder,
   readTextIfPresent,
@@ -34,6 +36,8 @@ const CONTAINER_LOG_LINKS = '/var/log/containers'
 const UP_GRACE_MS = 30_000
 const AGENT_GRACE_MS = 15_000
 const COMMAND_DEADLINE_MS = 10_000
+// systemd itself waits as long for what is inside to end.
+const SLICE_DEADLINE_MS = 90_000
 // One that ends removes its note a moment before it is gone.
 const LEAVING_MS = 3000
 const POLL_MS = 20
@@ -68,6 +72,7 @@ export async function runDown(
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)
   await removeServiceNetwork(deps.clock, layout, signal)
   await removeCgroup(deps.clock, record.cgroupRoot, signal)
+  await removeSlice(deps, record.cgroupRoot, signal)
   await removeLinksInto(CONTAINER_LOG_LINKS, layout.podLogs)
   await unmountOwn(deps, layout, signal)
   deps.say(
@@ -145,6 +150,18 @@ async function takeRuntimeDown(deps: DownDeps, layout: NodeLayout, signal: Abort
   const argv = ['ip', 'link', 'delete', 'dev', layout.bridge]
   // Fails when no pod ever made the bridge.
   await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)
+}
+
+/** Of a runtime that has systemd make its cgroups. A slice that only loses its folder would still be there to systemd, with all that are below it. */
+async function removeSlice(deps: DownDeps, cgroupRoot: string, signal: AbortSignal): Promise<void> {
+  const path = rootCgroupPath({ driver: 'systemd', root: cgroupRoot, perQos: true })
+  if (!(await hasCgroup(path))) return
+  const argv = ['systemctl', 'stop', basename(path)]
+  await runProcessOrThrow(deps.clock, { argv, deadlineMs: SLICE_DEADLINE_MS }, signal).catch((error: unknown) => {
+    if (signal.aborted) throw error
+    deps.say(`Cannot have systemd stop the slice of the pods, only its cgroup is removed: ${errorMessage(error)}`)
+  })
+  await removeCgroup(deps.clock, path, signal)
 }
 
 /** Again until none is left that would go: mounts stand on one another. */

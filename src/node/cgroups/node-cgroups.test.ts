@@ -65,6 +65,12 @@ describe('startNodeCgroups()', () => {
     await assert.rejects(startNodeCgroups(deps), /^Error: Cannot use cgroupRoot "\/own": no such cgroup, expected one/)
   })
 
+  test('lets systemd start the slice of the root', async () => {
+    const { deps, driver } = setUp({ layout: { driver: 'systemd', root: '/own', perQos: true } })
+    await startNodeCgroups(deps)
+    assert.deepEqual(driver.journal, ['make /own.slice', 'make /own.slice/own-kubepods.slice'])
+  })
+
   const reserved: readonly (readonly [entry: string, cgroup: string, values: object])[] = [
     ['system-reserved', '/system', { cpuShares: 512n, memoryLimitBytes: 100n, hugepageLimits: new Map() }],
     ['kube-reserved', '/kube', { cpuShares: 256n, memoryLimitBytes: 50n, hugepageLimits: new Map() }],

@@ -31,8 +31,12 @@ const RETRY_MS = 60_000
 export async function startNodeCgroups(deps: NodeCgroupsDeps): Promise<void> {
   const { layout, driver } = deps
   const root = rootCgroupPath(layout)
-  if (!driver.exists(root))
-    throw new Error(`Cannot use cgroupRoot "${root}": no such cgroup, expected one that is there`)
+  if (!driver.exists(root)) {
+    if (layout.driver === 'cgroupfs')
+      throw new Error(`Cannot use cgroupRoot "${root}": no such cgroup, expected one that is there`)
+    // A slice is there only while systemd has started it: none can be made beforehand as a folder.
+    await driver.make(root, {})
+  }
   if (layout.perQos) {
     const [pods = root] = qosCgroupPaths(layout)
     if (driver.missing(pods).length > 0) await driver.make(pods, podsValues(deps))

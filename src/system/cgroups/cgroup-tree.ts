@@ -21,9 +21,14 @@ export function makeCgroup(path: string): void {
   openCgroupFiles(isVersion2() ? 2 : 1).make(path)
 }
 
+/** Whether any controller has it. */
+export async function hasCgroup(path: string): Promise<boolean> {
+  return (await presentFolders(path)).length > 0
+}
+
 /** Kills every process in a cgroup and below it, then removes it. */
 export async function removeCgroup(clock: Clock, path: string, signal: AbortSignal): Promise<void> {
-  const folders = (await cgroupFolders(path)).filter((folder) => existsSync(folder))
+  const folders = await presentFolders(path)
   for (const folder of folders) {
     for (const below of await foldersBelow(folder)) await removeFolder(clock, below, signal)
   }
@@ -31,7 +36,7 @@ export async function removeCgroup(clock: Clock, path: string, signal: AbortSign
 
 /** Kills every process in a cgroup and below it. */
 export async function killCgroup(path: string): Promise<void> {
-  const folders = (await cgroupFolders(path)).filter((folder) => existsSync(folder))
+  const folders = await presentFolders(path)
   for (const folder of folders) for (const below of await foldersBelow(folder)) await killProcesses(below)
 }
 
@@ -42,6 +47,10 @@ export async function listCgroupNames(path: string): Promise<readonly string[]> 
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   })
   return [...new Set((await Promise.all(lists)).flat())]
+}
+
+async function presentFolders(path: string): Promise<readonly string[]> {
+  return (await cgroupFolders(path)).filter((folder) => existsSync(folder))
 }
 
 function isVersion2(): boolean {
