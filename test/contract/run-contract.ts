@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { connectRuntime } from '../../src/agent/connect-runtime.ts'
@@ -10,7 +11,10 @@ import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { criContract } from './cri-contract.ts'
 import type { RuntimeUnderTest } from './containerd-under-test.ts'
 
-const CASE_TIMEOUT_MS = 30_000
+// An emulated machine sets it: limits are so many times as long there.
+const SLOWNESS = Number(process.env['DECKHAND_TEST_SLOWNESS'] ?? 1)
+const CASE_TIMEOUT_MS = 30_000 * SLOWNESS
+const REQUEST_TIMEOUT_MS = 20_000 * SLOWNESS
 
 /** Declares the contract's cases as tests of one runtime. */
 export function describeContract(name: string, start: () => Promise<RuntimeUnderTest>): void {
@@ -26,7 +30,7 @@ export function describeContract(name: string, start: () => Promise<RuntimeUnder
         runtimeEndpoint: endpoint,
         pauseImages: PAUSE_IMAGES,
         logLimits: { maxSizeBytes: -1, maxFiles: 1 },
-        requestTimeoutMs: 20_000,
+        requestTimeoutMs: REQUEST_TIMEOUT_MS,
         clock: systemClock,
         log: silentLogger,
       }

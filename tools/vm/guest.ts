@@ -29,6 +29,8 @@ export class Guest {
   }
 
   async attempt(script: string, options: CommandOptions = {}): Promise<CommandResult> {
+    // Else a check that polls would go on until its own limit.
+    this.#request.signal.throwIfAborted()
     const argv = ['ssh', ...this.#options(), 'root@127.0.0.1', script]
     return await attemptCommand(argv, { signal: this.#request.signal, ...options })
   }

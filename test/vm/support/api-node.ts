@@ -1,4 +1,5 @@
 /** A standalone node on a virtual machine, for pods that come from an API: the machine's own containerd, the systemd cgroup driver. */
+import assert from 'node:assert/strict'
 import type { Node } from '../../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { Guest } from '../../../tools/vm/guest.ts'
@@ -10,6 +11,8 @@ const DECKHAND = '/opt/deckhand/bin/deckhand'
 const UNIT = 'api-node'
 const KEYS = '/root/api-node'
 const POLL_MS = 2000
+// An exit code that curl does not have.
+const ENDED = 200
 // Each takes memory and CPU time that the checks do not need.
 const leftOut = 'deployments,daemonsets,statefulsets,jobs,budgets,autoscalers,services,dns,policies,ingress,storage'
 
@@ -32,7 +35,7 @@ export class ApiNode implements AsyncDisposable {
     })
     await guest.write(`${STATE}/kubelet.conf.d/10-machine.conf`, `${text}\n`)
     const up = `${DECKHAND} up --runtime unix:///run/containerd/containerd.sock --without ${leftOut} --page-port 0`
-    await guest.run(`systemd-run --unit=${UNIT} --property=KillMode=process --property=Delegate=yes ${up}`)
+    await guest.run(`systemd-run --collect --unit=${UNIT} --property=KillMode=process --property=Delegate=yes ${up}`)
     await guest.until(`test -s ${STATE}/admin.kubeconfig`, PATIENCE_SECONDS)
     await guest.run(
       `mkdir -p ${KEYS} && for name in certificate-authority client-certificate client-key; do sed -n "s/^ *$name-data: //p" ${STATE}/admin.kubeconfig | base64 -d > ${KEYS}/$name; done`,
@@ -42,9 +45,12 @@ export class ApiNode implements AsyncDisposable {
     return node
   }
 
-  /** GET of the Kubernetes API; undefined while it does not answer or has no such object. */
+  /** GET of the Kubernetes API; undefined while it does not answer or has no such object. Fails when the node has ended. */
   async get<T>(path: string): Promise<T | undefined> {
-    const { exitCode, stdout } = await this.guest.attempt(`${CURL} --fail 'https://127.0.0.1:6443${path}'`)
+    const { exitCode, stdout } = await this.guest.attempt(
+      `${CURL} --fail 'https://127.0.0.1:6443${path}' || { systemctl is-active --quiet ${UNIT} || exit ${ENDED}; exit 1; }`,
+    )
+    if (exitCode === ENDED) throw new Error(`The node has ended by itself:\n${await this.#log()}`)
     return exitCode === 0 ? (JSON.parse(stdout) as T) : undefined
   }
 
@@ -83,9 +89,11 @@ export class ApiNode implements AsyncDisposable {
     return await this.guest.run(`find /sys/fs/cgroup -type d -name '*${id}.scope'`)
   }
 
-  /** Ends pods, agent and API; the next one begins with an empty API. */
+  /** Ends pods, agent and API, of which nothing is left; the next one begins with an empty API. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.guest.attempt(`systemctl stop ${UNIT}; ${DECKHAND} down; rm -rf --one-file-system ${STATE} ${KEYS}`)
+    await this.guest.run(`systemctl stop ${UNIT}; ${DECKHAND} down && rm -rf --one-file-system ${STATE} ${KEYS}`)
+    const left = `find /sys/fs/cgroup -name 'deckhand*'; systemctl list-units --all --plain --no-legend 'deckhand*.slice'`
+    assert.equal(await this.guest.run(left), '')
   }
 
   async waitFor<T>(path: string, isSo: (found: T) => boolean, what: string): Promise<T> {
