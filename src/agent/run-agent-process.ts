@@ -9,6 +9,7 @@ import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import { collectGarbage } from '../system/processes/collect-garbage.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
+import { removeTornCniResults } from '../system/network/remove-torn-cni-results.ts'
 import { runKubelet } from './kubelet.ts'
 import { measureLoopDelay } from '../metrics/measure-loop-delay.ts'
 import { createEdges } from './this-machine.ts'
@@ -83,6 +84,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     return limit
   })
 
+  await removeTornCniResults({ clock, log }, group.signal)
   if (flags.experimentalMounterPath !== '') {
     await writeMounterResolver({ settings, files: createPodFiles({ rootDirectory: flags.rootDir }), log })
   }

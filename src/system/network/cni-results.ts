@@ -2,9 +2,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '../../base/document/is-record.ts'
 import { watchDirectory } from '../files/watch-directory.ts'
-
-/** Where runtimes keep what CNI plugins answered, unless they are configured otherwise. */
-const CNI_RESULTS = '/var/lib/cni/results'
+import { CNI_RESULTS } from './remove-torn-cni-results.ts'
 
 interface CniResult {
   readonly podUid: string
