@@ -39,15 +39,15 @@ async function startWithDevices(world: World, folder: string, options: AgentOpti
 }
 
 /** An agent that is killed once its pods run. */
-async function runBefore(world: World, folder: string, work: (agent: Agent) => Promise<void>): Promise<void> {
+async function runBefore<T>(world: World, folder: string, work: (agent: Agent) => Promise<T>): Promise<T> {
   const agent = await startWithDevices(world, folder)
   try {
-    await work(agent)
+    return await work(agent)
   } finally {
     await agent.die()
+    // The next one makes its own; until then there is none.
+    rmSync(join(folder, 'kubelet.sock'), { force: true })
   }
-  // The next one makes its own; until then there is none.
-  rmSync(join(folder, 'kubelet.sock'), { force: true })
 }
 
 /** Waits until the agent knows the plugin's devices. */
@@ -310,6 +310,30 @@ describe('devices of containers', () => {
       ])
       assert.deepEqual(agent.reasons(), ['DevicePluginNotRegistered', 'UnexpectedAdmissionError'])
     }
+  })
+
+  test('end a pod of before that may not start again at once, when their plugin is not back', async (t) => {
+    const { folder, startPlugin } = createFolder(t)
+    await using before = await createWorld()
+    const pod = createWantedPod('u-1', { restartPolicy: 'Never', containers: [desired(1)] })
+    const left = await runBefore(before, folder, async (agent) => {
+      await present(agent, await startPlugin())
+      agent.setPods([pod])
+      await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+      return agent.statusOf('u-1')
+    })
+    await using world = await createWorld()
+    world.deviceFile.text = before.deviceFile.text
+    await using agent = await startWithDevices(world, folder)
+    agent.setPods([{ ...pod, status: left }])
+    await until(() => agent.statusOf('u-1')?.reason !== undefined, 'the pod is rejected')
+    const why = `no healthy devices present; cannot allocate unhealthy devices ${GPU}`
+    assert.deepEqual(endOf(agent), [
+      'Failed',
+      'UnexpectedAdmissionError',
+      `Pod was rejected: Allocate failed due to ${why}, which is unexpected`,
+    ])
+    assert.deepEqual(agent.reasons(), ['UnexpectedAdmissionError'])
   })
 
   test('are in no container before they are recorded', async (t) => {

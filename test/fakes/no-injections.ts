@@ -5,6 +5,7 @@ import type { PodInjections } from '../../src/pods/sync/start/pod-injections.ts'
 export const noInjections: PodInjections = {
   ensure: async () => {},
   containerInjections: async () => NO_INJECTIONS,
+  rejectLost: () => undefined,
   health: () => new Map(),
   release: async () => {},
 }

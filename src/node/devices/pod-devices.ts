@@ -8,6 +8,7 @@ import { findConflicts, mergeInjections, NO_INJECTIONS } from '../../pods/contai
 import type { ContainerInjections } from '../../pods/containers/container-injections.ts'
 import { DEVICES_ANNOTATION } from '../../model/pod/devices-annotation.ts'
 import { InjectionsError } from '../../model/pod/injections-error.ts'
+import type { PodEnd } from '../../model/pod/injections-error.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -123,6 +124,13 @@ export class PodDevices {
     this.#deps.assignments.release(uid)
   }
 
+  /** A pod that may not start again has nothing to wait for when the plugin of its devices is not back. */
+  rejectLost(pod: Pod): PodEnd | undefined {
+    const { inventory } = this.#deps
+    const missing = this.#places(pod).find((place) => !this.#isThere(place, true) && !inventory.isReady(place.resource))
+    return missing && end(notBack(missing.resource)).end
+  }
+
   /** The health of the devices of a pod, by container. */
   health({ metadata: { uid }, spec }: Pod): ReadonlyMap<string, readonly ResourceStatus[]> {
     if (!this.#deps.reportsHealth) return new Map()
@@ -229,7 +237,7 @@ export class PodDevices {
       )
     } catch (error) {
       if (!(error instanceof DeadlineError)) throw error
-      throw end(`no healthy devices present; cannot allocate unhealthy devices ${resource}`)
+      throw end(notBack(resource))
     }
   }
 
@@ -277,6 +285,10 @@ export class PodDevices {
     const ids = assignments.get(place)?.ids ?? []
     await noteStep(`device plugin "${resource}" prepares container "${container}"`, () => plugin.preStart(ids, signal))
   }
+}
+
+function notBack(resource: string): string {
+  return `no healthy devices present; cannot allocate unhealthy devices ${resource}`
 }
 
 function end(why: string, cause?: unknown): InjectionsError {

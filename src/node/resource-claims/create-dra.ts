@@ -124,6 +124,7 @@ export async function createDra(deps: CreateDraDeps, group: TaskGroup): Promise<
     injections: {
       ensure: (request, s) => claims.ensure(request, s),
       containerInjections: (request) => claims.containerInjections(request),
+      rejectLost: () => undefined,
       health: (pod) => (health === undefined ? new Map() : listHealth({ claims, health, withMessages }, pod)),
       release: (request, s) => claims.release(request, s),
     },

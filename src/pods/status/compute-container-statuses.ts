@@ -23,7 +23,7 @@ import { toApiTime } from '../../model/text/api-time.ts'
 type AnyContainer = Container | EphemeralContainer
 
 // What a container that vanished without leaving an exit code is said to have ended with: as if killed.
-const LOST_EXIT_CODE = 137
+export const LOST_EXIT_CODE = 137
 const LOST_REASON = 'ContainerStatusUnknown'
 const RESET_MESSAGE = 'The container is removed because RestartAllContainers in place'
 const INIT_CLEANED_UP =

@@ -4,7 +4,9 @@ import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
+import { mayRestart } from '../../model/pod/restart-policy.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
+import { LOST_EXIT_CODE } from '../status/compute-container-statuses.ts'
 import { isTerminalPhase } from '../status/compute-phase.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import type { PassSignals } from './pod-pass.ts'
@@ -33,6 +35,7 @@ import type { ApplyPodActionsDeps } from './apply-pod-actions.ts'
 import type { NodeSettings } from './node-settings.ts'
 import type { EnsureCgroupDeps } from './start/ensure-cgroup.ts'
 import type { MountVolumesDeps } from './start/mount-volumes.ts'
+import type { PodInjections } from './start/pod-injections.ts'
 import type { PrepareInjectionsDeps } from './start/prepare-injections.ts'
 import type { UpdateStatusDeps } from './report/update-pod-status.ts'
 
@@ -47,6 +50,7 @@ export type SyncPodDeps = EnsureCgroupDeps &
       observed(pod: Pod, isResizing: boolean): void
     }
     readonly node: Pick<NodeSettings, 'deadContainerLeastMs' | 'deadInstancesKept'>
+    readonly injections: Pick<PodInjections, 'rejectLost'>
     readonly metrics: Pick<PodLifeMetrics, 'podRejected'>
   }
 
@@ -114,6 +118,8 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   const late = computeDeadlineOverride(pod, history.status, deps.clock.now())
   const actuated = deps.allocations.actuated(pod.metadata.uid)
   deps.resizes.observed(pod, isResizing({ pod, observed, actuated }))
+  const rejection = isLostForGood(pod, observed) ? deps.injections.rejectLost(pod) : undefined
+  if (rejection !== undefined) return await reject(context, { pod, observed }, rejection)
   await probes.sync(pod, seen, signals.shutdown)
   await report(context, { pod, observed, override: late })
   await probes.remember(pod, observed)
@@ -156,6 +162,15 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   if (injections === 'missing') return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen })
   if (injections !== 'there') return await reject(context, { pod, observed }, injections)
   return await act(context, { pod, seen, observed, actions }, signals)
+}
+
+/** All its containers ran when they were last reported, nothing of the pod is left, and none may start again. */
+function isLostForGood(pod: Pod, { containers, sandboxes }: ObservedPod): boolean {
+  if (containers.length > 0 || sandboxes.length > 0) return false
+  const running = pod.status?.containerStatuses?.filter(({ state }) => state?.running !== undefined) ?? []
+  return pod.spec.containers.every(
+    (each) => running.some(({ name }) => name === each.name) && !mayRestart(pod, each, LOST_EXIT_CODE),
+  )
 }
 
 /** The pod was let in, and cannot have what it was promised. Shown as if it had never been let in. */

@@ -10,6 +10,7 @@ test('joinInjections() asks each in turn and gives all that they add', async () 
   const create = (name: string): PodInjections => ({
     ensure: async () => void asked.push(`ensure ${name}`),
     containerInjections: async () => ({ ...NO_INJECTIONS, cdiDevices: [name] }),
+    rejectLost: () => (name === 'b' ? { reason: name, message: '' } : undefined),
     health: () => new Map([['main', [{ name }]]]),
     release: async () => void asked.push(`release ${name}`),
   })
@@ -24,6 +25,7 @@ test('joinInjections() asks each in turn and gives all that they add', async () 
   await injections.ensure(request, never)
   assert.deepEqual((await injections.containerInjections(request, never)).cdiDevices, ['a', 'b'])
   assert.deepEqual(injections.health(request.pod), new Map([['main', [{ name: 'a' }, { name: 'b' }]]]))
+  assert.deepEqual(injections.rejectLost(request.pod), { reason: 'b', message: '' })
   await injections.release({ ...request, uid: request.pod.metadata.uid }, never)
   assert.deepEqual(asked, ['ensure a', 'ensure b', 'release a', 'release b'])
 })

@@ -13,6 +13,9 @@ export function joinInjections(all: readonly PodInjections[]): PodInjections {
       for (const each of all) added.push(await each.containerInjections(request, signal))
       return mergeInjections(added)
     },
+    rejectLost(pod) {
+      return all.map((each) => each.rejectLost(pod)).find((end) => end !== undefined)
+    },
     health(pod) {
       const joined = new Map<string, readonly ResourceStatus[]>()
       for (const [name, statuses] of all.flatMap((each) => [...each.health(pod)]))
