@@ -84,7 +84,8 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     return limit
   })
 
-  await removeTornCniResults({ clock, log }, group.signal)
+  // Not awaited: most nodes have none, and a stop that failed on one is tried again.
+  group.run('torn CNI results', (s) => removeTornCniResults({ clock, log }, s))
   if (flags.experimentalMounterPath !== '') {
     await writeMounterResolver({ settings, files: createPodFiles({ rootDirectory: flags.rootDir }), log })
   }
