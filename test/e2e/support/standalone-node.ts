@@ -12,7 +12,6 @@ import { formatExplanation } from '../../../src/standalone/why.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
 import { ApiReader } from './api-reader.ts'
-import { ClusterNode } from './cluster-node.ts'
 import { DeckhandUp } from './deckhand-up.ts'
 import type { NodeProcess } from './node-process.ts'
 import { createLabRuntime, isReady, parseLogLine } from './test-node.ts'
@@ -52,16 +51,10 @@ export class StandaloneNode implements AsyncDisposable {
   readonly #runtime: CriClient
   readonly #agent: { readonly agentSocket: string }
 
-  private constructor(lab: Lab, { flags = [] }: StandaloneOptions) {
+  private constructor(lab: Lab, process: NodeProcess) {
     this.lab = lab
-    this.state = `${lab.folder}/state`
-    const argv = [deckhand, 'up', '--state', this.state, '--runtime', lab.runtime.endpoint]
-    const agent = `${lab.folder}/agent`
-    const cgroup = ['--cgroup-root', `${lab.cgroupRoot}/node`]
-    this.#process =
-      clusterPrograms === undefined
-        ? new DeckhandUp(lab, [...argv, ...cgroup, '--kubelet', agent, ...flags])
-        : new ClusterNode(lab, this.state, agent, clusterPrograms)
+    this.state = stateOf(lab)
+    this.#process = process
     this.#api = new ApiReader(lab.network, `${this.state}/admin.kubeconfig`)
     this.#runtime = createLabRuntime(lab)
     this.#agent = { agentSocket: `${this.state}/kubelet/deckhand/agent.sock` }
@@ -70,7 +63,8 @@ export class StandaloneNode implements AsyncDisposable {
   static async start(options: StandaloneOptions | ((lab: Lab) => StandaloneOptions) = {}): Promise<StandaloneNode> {
     await using cleanup = new AsyncDisposableStack()
     const lab = cleanup.use(await startLab())
-    const node = new StandaloneNode(lab, typeof options === 'function' ? options(lab) : options)
+    const { flags = [] } = typeof options === 'function' ? options(lab) : options
+    const node = new StandaloneNode(lab, await createProcess(lab, flags))
     if (typeof options !== 'function' && options.hasAddress === true) await addAddress(lab)
     await writeFile(`${lab.folder}/agent`, KEPT_AGENT)
     await chmod(`${lab.folder}/agent`, 0o755)
@@ -279,6 +273,20 @@ export class StandaloneNode implements AsyncDisposable {
     await this.#process.leave()
     await this.lab[Symbol.asyncDispose]()
   }
+}
+
+function stateOf(lab: Lab): string {
+  return `${lab.folder}/state`
+}
+
+async function createProcess(lab: Lab, flags: readonly string[]): Promise<NodeProcess> {
+  const [state, agent] = [stateOf(lab), `${lab.folder}/agent`]
+  const argv = [deckhand, 'up', '--state', state, '--runtime', lab.runtime.endpoint]
+  const cgroup = ['--cgroup-root', `${lab.cgroupRoot}/node`]
+  if (clusterPrograms === undefined) return new DeckhandUp(lab, [...argv, ...cgroup, '--kubelet', agent, ...flags])
+  // Loaded only where there is one: it is half of what this file would load.
+  const { ClusterNode } = await import('./cluster-node.ts')
+  return new ClusterNode(lab, state, agent, clusterPrograms)
 }
 
 /** An agent that is started again at once, so that tests can kill it more often than "up" would bear. */
