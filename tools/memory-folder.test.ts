@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { describe, test } from 'node:test'
 import { makeMemoryFolder } from './memory-folder.ts'
 
 describe('makeMemoryFolder', () => {
-  test('makes a folder in memory that goes away, and takes those of runs that were killed along', (t) => {
+  test('makes a folder in memory that goes away, and takes those of runs that were killed along, but none of another pid namespace', (t) => {
     const { pid } = spawnSync('true')
     const [left, used] = [`/dev/shm/deckhand-${pid}`, `/dev/shm/deckhand-${process.ppid}`]
     mkdirSync(left)
+    writeFileSync(join(left, '.pid-namespace'), readlinkSync('/proc/self/ns/pid'))
+    const foreign = `/dev/shm/deckhand-${spawnSync('true').pid}`
+    mkdirSync(foreign)
+    writeFileSync(join(foreign, '.pid-namespace'), 'pid:[1]')
+    t.after(() => rmSync(foreign, { recursive: true }))
     // That of the run itself, where this test is part of one.
     const isRun = existsSync(used)
     if (!isRun) mkdirSync(used)
@@ -19,7 +24,7 @@ describe('makeMemoryFolder', () => {
     assert.ok(folder)
     writeFileSync(join(folder.path, 'file'), '')
     folder[Symbol.dispose]()
-    assert.deepEqual([existsSync(folder.path), existsSync(left), existsSync(used)], [false, false, true])
+    assert.deepEqual([folder.path, left, used, foreign].map(existsSync), [false, false, true, true])
   })
 
   test('makes none where there is no room, or no memory', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 
@@ -6,6 +6,9 @@ const PLACE = '/dev/shm'
 const TMPFS = 0x01021994
 // What ten labs with their images and a few runtimes take at most, twice.
 const ROOM_BYTES = 8 * 1024 ** 3
+
+// Which processes a pid means.
+const NAMESPACE_NOTE = '.pid-namespace'
 
 interface MemoryFolder extends Disposable {
   readonly path: string
@@ -24,6 +27,7 @@ export function makeMemoryFolder(place: string = PLACE, roomBytes: number = ROOM
     const path = join(place, `deckhand-${process.pid}`)
     rmSync(path, { recursive: true, force: true })
     mkdirSync(path)
+    writeFileSync(join(path, NAMESPACE_NOTE), ownNamespace())
     return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
   } catch {
     return undefined
@@ -35,11 +39,24 @@ function readAvailableMemory(): number {
   return Number(kilobytes) * 1024
 }
 
-/** A run that was killed leaves its folder, which takes memory. */
+/** A run that was killed leaves its folder, which takes memory. Whether one of another pid namespace still runs cannot be known here. */
 function removeLeftovers(place: string): void {
   for (const name of readdirSync(place)) {
     const [, pid] = /^deckhand-(\d+)$/.exec(name) ?? []
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(place, name), { recursive: true, force: true })
+    const path = join(place, name)
+    if (pid !== undefined && !isAlive(Number(pid)) && isOwn(path)) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function ownNamespace(): string {
+  return readlinkSync('/proc/self/ns/pid')
+}
+
+function isOwn(path: string): boolean {
+  try {
+    return readFileSync(join(path, NAMESPACE_NOTE), 'utf8') === ownNamespace()
+  } catch {
+    return false
   }
 }
 
