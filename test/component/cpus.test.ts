@@ -23,7 +23,7 @@ const shown = ({ cri }: World): string[] =>
     .filter(({ state }) => state === 1)
     .map(({ config, resources }) => {
       const pod = config.labels['io.kubernetes.pod.uid'] ?? ''
-      return `${pod} ${resources.cpusetCpus} ${resources.cpuQuota}`
+      return `${pod} ${resources.cpusetCpus} ${resources.cpuQuota > 0n ? resources.cpuQuota : 'unlimited'}`
     })
 
 const updatesOf = ({ cri }: World) => cri.called.filter(({ method }) => method === 'updateContainerResources').length
@@ -44,7 +44,7 @@ describe('CPUs of containers', () => {
     await runs(agent, world, 'small 0-7 50000')
     const large = createSized('large', '4')
     agent.setPods([small, large])
-    await runs(agent, world, 'small 0,3-4,7 50000', 'large 1-2,5-6 -1')
+    await runs(agent, world, 'small 0,3-4,7 50000', 'large 1-2,5-6 unlimited')
     agent.setPods([small, large, createSized('late', '4')])
     await agent.settle()
     const late = agent.registry.views().find(({ pod }) => pod.metadata.uid === 'late')
@@ -61,10 +61,10 @@ describe('CPUs of containers', () => {
     await using agent = await startAgent(world, staticCpus(world, disk))
     const job = createSized('job', '6', { restartPolicy: 'Never' })
     agent.setPods([job])
-    await runs(agent, world, 'job 1-3,5-7 -1')
+    await runs(agent, world, 'job 1-3,5-7 unlimited')
     await agent.pass(5000)
     agent.setPods([job, createSized('next', '6', { restartPolicy: 'Never' })])
-    await runs(agent, world, 'next 1-3,5-7 -1')
+    await runs(agent, world, 'next 1-3,5-7 unlimited')
   })
 
   test('are those of the init containers before', async () => {
@@ -75,7 +75,7 @@ describe('CPUs of containers', () => {
     const first = createWantedContainer({ name: 'first', resources: both('6') })
     agent.setPods([createSized('web', '4', { initContainers: [first] })])
     await agent.pass(1000)
-    await runs(agent, world, 'web 1-2,5-6 -1')
+    await runs(agent, world, 'web 1-2,5-6 unlimited')
     const [made] = world.cri.runtime.containers.values()
     assert.equal(made?.resources.cpusetCpus, '1-3,5-7')
   })
@@ -88,9 +88,9 @@ describe('CPUs of containers', () => {
     {
       await using agent = await startAgent(world, options)
       agent.setPods([create(both('2'))])
-      await runs(agent, world, 'web 1,5 -1')
+      await runs(agent, world, 'web 1,5 unlimited')
       agent.setPods([create(both('3'))])
-      await runs(agent, world, 'web 1,5 -1')
+      await runs(agent, world, 'web 1,5 unlimited')
       assert.deepEqual(
         agent.statusOf('web')?.conditions?.flatMap(({ type, reason }) => (type === 'PodResizePending' ? [reason] : [])),
         ['Infeasible'],
@@ -98,10 +98,10 @@ describe('CPUs of containers', () => {
     }
     await using agent = await startAgent(world, options)
     agent.setPods([create(both('3'))])
-    await runs(agent, world, 'web 1,5 -1')
+    await runs(agent, world, 'web 1,5 unlimited')
     const larger = { requests: { cpu: '2', memory: '128Mi' }, limits: { cpu: '2', memory: '128Mi' } }
     agent.setPods([create(larger)])
-    await runs(agent, world, 'web 1,5 -1')
+    await runs(agent, world, 'web 1,5 unlimited')
     const [made] = world.cri.runtime.containers.values()
     assert.equal(made?.resources.memoryLimitInBytes, 128n * 1024n ** 2n)
   })
@@ -115,7 +115,7 @@ describe('CPUs of containers', () => {
       await using world = await createWorld()
       const disk = new FakeCpuNode()
       const [small, large] = [createSized('small', '500m'), createSized('large', '2')]
-      const expected = ['small 0,2-4,6-7 50000', 'large 1,5 -1']
+      const expected = ['small 0,2-4,6-7 50000', 'large 1,5 unlimited']
       {
         await using agent = await startAgent(world, staticCpus(world, disk))
         agent.setPods([small])

@@ -99,7 +99,7 @@ describe('placing pods', () => {
     // Only node 1 has four CPUs that are not reserved.
     await runs(agent, world, 'a 4-5 1', 'a 6-7 1')
     const quotas = [...world.cri.runtime.containers.values()].map(({ resources }) => resources.cpuQuota)
-    assert.deepEqual(quotas, [-1n, 400_000n], 'a quota holds only for the one that shares')
+    assert.deepEqual(quotas, [0n, 400_000n], 'a quota holds only for the one that shares')
     assert.match(memory.text ?? '', /"podEntries":{"a":{"memoryBlocks":\[{"numaAffinity":\[1\]/)
     assert.match(cpus.file ?? '', /"podEntries":{"a":{"cpuSet":"4-7"}}/)
     agent.setPods([a, create('b', part)])

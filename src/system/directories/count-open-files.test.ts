@@ -20,9 +20,11 @@ test('countOpenFiles() counts what a process has open, and its sockets', async (
 })
 
 test('countOpenFiles() looks at no more than it may', async (t) => {
-  const child = spawn('sleep', ['60'], { stdio: 'ignore' })
+  const child = spawn('cat')
   t.after(() => child.kill())
-  await once(child, 'spawn')
+  // Before its answer it may still have its libraries open.
+  child.stdin.write('ready')
+  await once(child.stdout, 'data')
   const all = await countOpenFiles(child.pid ?? 0, 10_000)
   assert.ok((all?.files ?? 0) >= 3)
   const bounded = await countOpenFiles(child.pid ?? 0, 1)
