@@ -38,6 +38,7 @@ export const rows: readonly Row[] = [
   row('steady-cpu', '%', 0.2, 'steady, many pods: agent CPU, part of a core'),
   row('asked-cpu', '%', 0.25, '… with /stats/summary and /metrics/resource read every 10 s'),
   row('idle-cpu', '%', 0.5, 'steady, no pods: agent CPU, part of a core'),
+  row('rest-cpu', '%', 0.5, '… a minute after its start'),
   row('idle-memory', 'MB', 0.9, 'memory (PSS), no pods'),
   row('memory', 'MB', 0.7, 'memory (PSS), many pods'),
   row('idle-anonymous', 'MB', undefined, 'of it anonymous, no pods'),
