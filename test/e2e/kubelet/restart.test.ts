@@ -37,7 +37,9 @@ describe('a container that ends', { concurrency: true }, () => {
     const { exitCode, reason, message } = status?.lastState?.terminated ?? {}
     assert.deepEqual([exitCode, reason, message], [7, 'Error', 'out of cheese'])
     assert.equal(waiting.status?.phase, 'Running')
-    const startOf = async (restarts: number) => (await node.logLines(waiting, 'main', restarts))[0]?.at ?? 0
+    // The line comes a moment after the start that the runtime reports.
+    const startOf = (restarts: number) =>
+      node.waitFor(`the log of start ${restarts}`, async () => (await node.logLines(waiting, 'main', restarts))[0]?.at)
     const second = await startOf(1)
     await node.podIs('crash', 'restarted again', (pod) => restartsOf(pod) === 2)
     const third = await startOf(2)
