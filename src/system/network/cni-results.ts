@@ -2,7 +2,9 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '../../base/document/is-record.ts'
 import { watchDirectory } from '../files/watch-directory.ts'
-import { CNI_RESULTS } from './remove-torn-cni-results.ts'
+
+/** Where runtimes keep what CNI plugins answered, unless they are configured otherwise. */
+export const CNI_RESULTS = '/var/lib/cni/results'
 
 interface CniResult {
   readonly podUid: string

@@ -2,10 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { hasCode } from '../files/error-codes.ts'
-
-/** Where runtimes keep what CNI plugins answered, unless they are configured otherwise. */
-export const CNI_RESULTS = '/var/lib/cni/results'
+import { unlessAbsent } from '../files/error-codes.ts'
+import { CNI_RESULTS } from './cni-results.ts'
 
 // Far longer than a runtime takes from making such a file to its content.
 const WRITING_MS = 1000
@@ -34,16 +32,11 @@ export async function removeTornCniResults(
 }
 
 async function listEmpty(folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder).catch(unlessMissing)
   const empty: string[] = []
-  for (const name of names ?? []) {
+  for (const name of await unlessAbsent(readdir(folder), [])) {
     const path = join(folder, name)
-    const found = await stat(path).catch(unlessMissing)
+    const found = await unlessAbsent(stat(path), undefined)
     if (found?.isFile() === true && found.size === 0) empty.push(path)
   }
   return empty
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!hasCode(error, 'ENOENT')) throw error
 }

@@ -33,7 +33,7 @@ test('startPriority() gives a crashing container no precedence over a pod that h
   assert.ok(startPriority(high, 'crashing container') > startPriority(plain, 'sandbox'))
 })
 
-test('isCrashing() tells by the last instance, which ended soon after its start', () => {
+test('isCrashing() is true when the last instance ended soon after its start', () => {
   const isCrashingAfter = (ranMs: number, state: 'exited' | 'running' = 'exited') => {
     const container = createObservedContainer({ name: 'main', state, startedAt: 1000, finishedAt: 1000 + ranMs })
     return isCrashing(createObservedPod({ containers: [container] }), 'main')
