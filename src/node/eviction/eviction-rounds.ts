@@ -80,8 +80,8 @@ const ROOM_CHECK_MS = 500
 const OLD_STATS_MS = 12_000
 const STATS_CHECK_MS = 1000
 const REASON = 'Evicted'
-// Pods as a whole, for the history of what they used; which of them uses how much of what is asked when something runs short.
-const WITHOUT_PODS = ['overview', 'fileSystems'] as const
+// Which pod uses how much is asked when something runs short.
+const WITHOUT_PODS = ['fileSystems'] as const
 // The disk usage of pods is expensive to measure, and seldom wanted.
 const WITH_PODS = ['usage', 'disk'] as const
 

@@ -199,6 +199,28 @@ describe('StatsEngine', () => {
     assert.equal(await engine.ask(['overview'], signal), whole)
   })
 
+  test('looks at pods every half minute where only the node is asked for, and has their rates then', async (t) => {
+    const { world, engine, pass } = setUp(t)
+    const pods: number[] = []
+    const reads: number[] = []
+    for (let second = 0; second <= 60; second += 10) {
+      const before = world.cgroups.reads
+      pods.push((await engine.ask(['fileSystems'], signal)).pods.length)
+      reads.push(world.cgroups.reads - before)
+      await pass(11)
+    }
+    assert.deepEqual(pods, [1, 0, 0, 1, 0, 0, 1])
+    assert.ok((reads[1] ?? 0) < (reads[0] ?? 0) / 2, reads.join())
+    const { node, pods: measured } = engine.history.columns()
+    assert.deepEqual([node.cpuCores.length, node.cpuCores.at(-1)], [3, 0])
+    assert.deepEqual(
+      Object.values(measured).map(({ cpuCores }) => cpuCores),
+      [[null, 0, 0]],
+    )
+    const whole = await engine.ask(['usage'], signal)
+    assert.notEqual(whole.pods[0]?.containers[0]?.cgroup?.nanoCores, undefined)
+  })
+
   test('looks at the disk again after half a minute for readers, at once for new containers and for those who must know', async (t) => {
     const { world, engine, pass } = setUp(t)
     const lists = () => world.take().filter((each) => each.startsWith('list'))

@@ -115,13 +115,14 @@ export class StatsEngine {
     return this.#finder.size + this.#sampler.size + this.#pids.size
   }
 
-  #wanted(): ReadonlySet<StatsPart> {
+  #wanted(): Set<StatsPart> {
     const since = this.#deps.clock.monotonic() - INTEREST_LASTS_MS
     return new Set(this.#askedAt.entries().flatMap(([part, at]) => (at >= since ? [part] : [])))
   }
 
   #begin(): PendingSnapshot {
     const parts = this.#wanted()
+    if (this.history.isDue(this.#deps.clock.now())) parts.add('overview')
     const result = this.#takeSnapshot(parts).finally(() => (this.#current = undefined))
     // The caller may have left.
     result.catch(() => {})
@@ -137,10 +138,12 @@ export class StatsEngine {
     this.#sampler.beginPass()
     const common = { deps: this.#deps, sampler: this.#sampler, parts, budget: new DescriptorBudget() }
     const node = await collectNode({ ...common, fileSystems })
-    const stats =
-      (await this.#askRuntime({ parts, disk }, pods)) ??
-      (await collectPods({ ...common, disk, finder: this.#finder, pids: this.#pids }, pods, this.#signal))
-    this.#sampler.endPass()
+    const hasPods = PARTS_OF_PODS.some((part) => parts.has(part))
+    const stats = hasPods
+      ? ((await this.#askRuntime({ parts, disk }, pods)) ??
+        (await collectPods({ ...common, disk, finder: this.#finder, pids: this.#pids }, pods, this.#signal)))
+      : []
+    this.#sampler.endPass({ isOverAll: hasPods })
     this.#forget(pods)
     const runtimeFamilies = parts.has('details') ? await this.#deps.runtimeStats?.families(this.#signal) : undefined
     const snapshot = { time: clock.now(), parts, node, pods: stats, runtimeFamilies }
@@ -221,6 +224,8 @@ export class StatsEngine {
 function hasAll(had: ReadonlySet<StatsPart>, wanted: readonly StatsPart[]): boolean {
   return wanted.every((part) => had.has(part) || WIDER_PARTS[part]?.some((wider) => had.has(wider)) === true)
 }
+
+const PARTS_OF_PODS: readonly StatsPart[] = ['overview', 'usage', 'details', 'network', 'recentDisk', 'disk']
 
 /** Parts that have all of another one. */
 const WIDER_PARTS: Partial<Record<StatsPart, readonly StatsPart[]>> = {

@@ -6,7 +6,7 @@ import type { DiskCounters } from './sampling/parse-disk-stats.ts'
 import type { InterfaceCounters } from './sampling/parse-net-dev.ts'
 
 /**
- * The parts of a snapshot. Overview: cpu and memory of the node and of each pod as a whole. Usage: that of every cgroup. Details: the rest of what cgroups count. Network: the
+ * The parts of a snapshot, beside cpu and memory of the node. Overview: those of each pod as a whole. Usage: that of every cgroup. Details: the rest of what cgroups count. Network: the
  * interfaces of pods. FileSystems: those that the runtime uses. Disk: these too, and what containers, logs and volumes take. RecentDisk: the same, for readers that can
  * do with what was measured half a minute ago.
  */

@@ -37,14 +37,14 @@ export class CgroupSampler {
     return { path, time: this.#clock.now(), sample, nanoCores: reading.nanoCores }
   }
 
-  /** Begins a pass over all cgroups, and drops an earlier pass that did not reach its end. */
+  /** Begins a pass, and drops an earlier one that did not reach its end. */
   beginPass(): void {
     this.#now = new Map()
   }
 
-  /** Ends a pass: cgroups that were not sampled in it are forgotten. */
-  endPass(): void {
-    this.#before = this.#now
+  /** Ends a pass. Cgroups that were not sampled in one over all of them are forgotten. */
+  endPass({ isOverAll }: { readonly isOverAll: boolean }): void {
+    this.#before = isOverAll ? this.#now : new Map([...this.#before, ...this.#now])
     this.#now = new Map()
   }
 
