@@ -90,14 +90,13 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
     }
   }
   // In a cluster the scheduler keeps such pods away; a standalone node has none.
-  const reportUnknown = (pod: Pod) => {
-    for (const resource of computeUnknownResources(own(pod), parseAmounts(deps.allocatable()))) {
+  const reportUnknown = (pod: Pod, { allocatable }: AdmissionInfo) => {
+    for (const resource of computeUnknownResources(own(pod), allocatable)) {
       const message = `This node has no "${resource}": containers that ask for it run without`
       events.record(pod, { type: 'Warning', reason: 'UnknownResource', message })
     }
   }
-  const admit = (pod: Pod, providers: readonly ResourceProvider[]): Rejection | undefined => {
-    const info = readInfo(pod)
+  const admit = (pod: Pod, info: AdmissionInfo, providers: readonly ResourceProvider[]): Rejection | undefined => {
     const rejection = computeFirstRejection(pod, info) ?? provide(providers, pod)
     if (rejection !== undefined) return rejection
     const allocatable = computeRaisedAmounts(info.allocatable, deps.granted())
@@ -120,13 +119,14 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
 
     /** Says why the pod may not run here; others may have to leave for one that may. */
     admit(pod: Pod): Rejection | undefined {
-      const rejection = admit(pod, deps.providers)
-      if (rejection === undefined) reportUnknown(pod)
+      const info = readInfo(pod)
+      const rejection = admit(pod, info, deps.providers)
+      if (rejection === undefined) reportUnknown(pod, info)
       return rejection
     },
 
     /** The same for one that runs and wants to be of another size; what it has for itself alone, it keeps either way. */
-    admitResize: (pod: Pod): Rejection | undefined => admit(pod, []),
+    admitResize: (pod: Pod): Rejection | undefined => admit(pod, readInfo(pod), []),
 
     /** True for a pod that only labels or taints of the node are against: ask the API for the Node before such a pod is rejected for good. */
     wantsFreshNode: (pod: Pod): boolean => isOnlyAgainstMarks(pod, readInfo(pod)),

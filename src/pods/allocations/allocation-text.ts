@@ -16,9 +16,13 @@ export class AllocationTextError extends Error {
   override name = 'AllocationTextError'
 }
 
+// With each pod that comes all are written again, and few have changed.
+const known = new WeakMap<PodAllocation, Json>()
+
 /** Resources of pods as the Go kubelet writes them to its files, so that either agent reads what the other wrote. */
 export function formatAllocations(allocations: Allocations): string {
-  const entries = sorted([...allocations].map(([uid, allocation]) => [uid, toEntry(allocation)] as const))
+  const toKnownEntry = (allocation: PodAllocation) => known.getOrInsertComputed(allocation, toEntry)
+  const entries = sorted([...allocations].map(([uid, allocation]) => [uid, toKnownEntry(allocation)] as const))
   const data = goJson(allocations.size === 0 ? {} : { entries })
   return goJson({ data, checksum: checksumOf(data) })
 }
