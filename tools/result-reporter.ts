@@ -22,7 +22,8 @@ export default async function* resultReporter(source: AsyncIterable<TestEvent>):
     if (event.type === 'test:summary') yield `${END}\n`
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
     const { file = '', name, skip, todo, details } = event.data
-    if (details.type === 'suite') continue
+    // One that is skipped has no tests to report.
+    if (details.type === 'suite' && skip === undefined) continue
     // A file without a test counts as one with node:test.
     if (event.type === 'test:pass' && resolve(name) === file) continue
     const passed = skip === undefined && todo === undefined ? 'pass' : 'skip'

@@ -73,6 +73,14 @@ describe('test files', { concurrency: 2 }, () => {
     })
   }
 
+  test('that are skipped as a whole count as one that was skipped', async () => {
+    const skipped = `import { describe } from 'node:test'\ndescribe('suite', { skip: 'planted' }, () => { ${GOOD} })`
+    for (const texts of [[skipped], [GOOD, skipped, GOOD]]) {
+      const { trouble, passed, skipped: count } = await run(texts)
+      assert.deepEqual([trouble, passed, count], [undefined, texts.length - 1, 1])
+    }
+  })
+
   test('report what went wrong in a hook', async () => {
     const { report, passed, trouble = '' } = await run([BAD_HOOK])
     assert.equal(passed, 0)
