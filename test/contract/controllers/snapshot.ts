@@ -111,7 +111,8 @@ export function shownOf(plural: string, { metadata, spec, status, ...fields }: A
     metadata: {
       ...about,
       ...(deletionTimestamp !== undefined && { isDeleting: true }),
-      ...(isExact && generation !== undefined && { generation }),
+      // Into how many changes of a slice its pods were put depends on how fast they came.
+      ...(isExact && generation !== undefined && plural !== 'endpointslices' && { generation }),
     },
     ...(Object.keys(shown).length > 0 && { spec: shown }),
     ...(status !== undefined && {

@@ -31,6 +31,17 @@ async function started(world: CaseWorld, ...rest: readonly [object?, string?, ob
   await world.untilObject('daemonsets', 'web', isDone)
 }
 
+/** Of two pods of one node the older one counts, and times have seconds. */
+async function anotherSecond(world: CaseWorld): Promise<void> {
+  const [{ metadata }] = await world.list('pods')
+  const end = Date.parse(metadata.creationTimestamp) + 1000
+  await world.until(
+    'another second',
+    async () => Date.now(),
+    (now) => now >= end,
+  )
+}
+
 const surge = { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } }
 const taint = (effect: string, key = 'example.com/bad') => ({ spec: { taints: [{ key, effect }] } })
 const toleration = { tolerations: [{ key: 'example.com/bad', operator: 'Exists' }] }
@@ -78,6 +89,7 @@ export const daemonSetCases: readonly BehaviourCase[] = [
   }),
   onNode('rolls with surge, the new pod first', async (world) => {
     await started(world, surge)
+    await anotherSecond(world)
     await world.patch('daemonsets', 'web', templateOf(2, 'unready'))
     const [pod] = await world.untilPods(1, '', ({ metadata }) => metadata.annotations.version === '2')
     await world.snap('surged')

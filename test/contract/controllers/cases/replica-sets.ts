@@ -124,6 +124,8 @@ export const replicaSetCases: readonly BehaviourCase[] = [
     name: 'ReplicaSet: counts pods that lack labels of its template',
     run: async (world) => {
       await world.create('pods', pod('bare', { app: 'web' }))
+      // A controller that has not heard of it makes one too many.
+      await world.untilPods(1, '', ({ status }) => status?.phase === 'Running')
       await started(world, 2, { template: template('web', 'ready', { labels: { tier: 'front' } }) })
       await world.snap('counted')
     },
