@@ -25,6 +25,8 @@ export interface WatchEnd {
   readonly error: unknown
   /** What was missed is not known: everything has to be read again. */
   readonly isLost: boolean
+  /** It was of use: it reported a change, or that there was none. */
+  readonly hasHeard: boolean
 }
 
 // What the server says about every minute, it has forgotten to say after this.
@@ -53,12 +55,12 @@ export async function followWatch<T extends KubeObject>(
   for (;;) {
     const next = await settle(events.next())
     if (signal.aborted) throw signal.reason
-    if ('error' in next) return { version: watch.version, error: next.error, isLost: isLoss(next.error) }
+    if ('error' in next) return watch.end(next.error, isLoss(next.error))
     if (next.value.done === true) return watch.endOfTime()
     const problem = watch.hear(next.value.value)
     if (problem === undefined) continue
     await events.return?.()
-    return { version: watch.version, error: problem, isLost: true }
+    return watch.end(problem, true)
   }
 }
 
@@ -83,13 +85,13 @@ class FollowedWatch<T extends KubeObject> {
   hear({ type, object }: WatchEvent): Error | undefined {
     const { path, clock, onEvent } = this.#run
     this.#heardAt = clock.monotonic()
-    this.#hasHeard = true
     if (type === 'ERROR') return statusToError(object as Status, { what: `watch "${path}"`, code: 500 })
     const version = (object as T).metadata?.resourceVersion
     if (typeof version !== 'string' || version === '') {
       return new GarbledAnswerError(`Cannot watch "${path}": an object of type ${type} has no version`)
     }
     if (type === 'BOOKMARK') {
+      this.#hasHeard = true
       this.#hasBookmarks = true
       if (isNewerVersion(version, this.version)) this.version = version
       return undefined
@@ -98,14 +100,19 @@ class FollowedWatch<T extends KubeObject> {
       return new GarbledAnswerError(`Cannot watch "${path}": version ${version} came after ${this.version}`)
     }
     this.version = version
+    this.#hasHeard = true
     onEvent({ type, object: object as T })
     return undefined
+  }
+
+  end(error: unknown, isLost: boolean): WatchEnd {
+    return { version: this.version, error, isLost, hasHeard: this.#hasHeard }
   }
 
   endOfTime(): WatchEnd {
     const isShort = !this.#hasHeard && this.#run.clock.monotonic() - this.#beganAt < SHORTEST_MS
     const error = isShort ? new Error(`Cannot watch "${this.#run.path}": it ended at once, without a word`) : undefined
-    return { version: this.version, error, isLost: false }
+    return this.end(error, false)
   }
 
   async endWhenSilent(): Promise<void> {

@@ -174,6 +174,22 @@ describe('runListWatch()', () => {
     await finish(running)
   })
 
+  test('waits no longer than after the first break where each watch has brought something', async () => {
+    const { server, clock, reported, start, finish } = setUp()
+    const running = start()
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    for (const name of names) {
+      await clock.advance(0)
+      server.put(name)
+      await clock.advance(0)
+      server.fail('break')
+      await clock.advance(600)
+    }
+    assert.deepEqual(reported, ['replace 0', ...names.map((name) => `ADDED ${name}`)])
+    assert.equal(server.requests.length, 2 + names.length)
+    await finish(running)
+  })
+
   test('takes a watch that ends at once, without a word, for broken', async () => {
     const { server, clock, problems, start, finish } = setUp()
     server.fail('swap')
