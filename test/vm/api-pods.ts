@@ -124,10 +124,13 @@ export const apiPodsSuite: VmSuite = {
             volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
           },
         })
-        const evicted = await node.waitForPod('greedy', wasEvicted, 'evicted')
+        // On an emulated machine the pod's end may take longer than the node says so.
+        const [evicted] = await Promise.all([
+          node.waitForPod('greedy', wasEvicted, 'evicted'),
+          node.waitForNode((each) => hasCondition(each, 'MemoryPressure', 'True'), 'under memory pressure'),
+        ])
         assert.equal(evicted.status?.reason, 'Evicted')
         assert.match(evicted.status?.message ?? '', /The node was low on resource: memory/)
-        await node.waitForNode((each) => hasCondition(each, 'MemoryPressure', 'True'), 'under memory pressure')
         await node.waitForNode((each) => hasCondition(each, 'MemoryPressure', 'False'), 'well again')
         await node.waitUntilReady('modest')
       },
@@ -148,10 +151,12 @@ export const apiPodsSuite: VmSuite = {
         await node.create(one('few', scripts.obedient))
         await node.waitUntilReady('few')
         await node.create(one('many', 'for i in $(seq 500); do sleep 1000 & done; wait'))
-        const evicted = await node.waitForPod('many', wasEvicted, 'evicted')
+        const [evicted] = await Promise.all([
+          node.waitForPod('many', wasEvicted, 'evicted'),
+          node.waitForNode((each) => hasCondition(each, 'PIDPressure', 'True'), 'short of process numbers'),
+        ])
         assert.equal(evicted.status?.reason, 'Evicted')
         assert.match(evicted.status?.message ?? '', /The node was low on resource: pids/)
-        await node.waitForNode((each) => hasCondition(each, 'PIDPressure', 'True'), 'short of process numbers')
         await node.waitForNode((each) => hasCondition(each, 'PIDPressure', 'False'), 'well again')
         await node.waitUntilReady('few')
       },
