@@ -117,11 +117,11 @@ describe('createStatsRoutes()', () => {
       }
     assert.deepEqual([(await read()).times, world.take()], [[], []])
     await (await get('/metrics/resource')).text()
-    await world.clock.advance(20_000)
+    await world.clock.advance(30_000)
     await (await get('/metrics/resource')).text()
     world.take()
     const { times, node, pods } = await read()
-    assert.deepEqual([times.map((time) => time - (times[0] ?? 0)), node.memoryBytes.length], [[0, 20_000], 2])
+    assert.deepEqual([times.map((time) => time - (times[0] ?? 0)), node.memoryBytes.length], [[0, 30_000], 2])
     assert.deepEqual(
       Object.keys(pods),
       world.pods.map(({ uid }) => uid),

@@ -9,6 +9,9 @@ import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 
+// On a busy machine; where nothing tells of the removal it is seen after twenty seconds.
+const AT_ONCE_MS = 10_000
+
 describe('a static pod', () => {
   let node: TestNode
   before(async () => void (node = await TestNode.start()))
@@ -106,7 +109,7 @@ describe('a static pod', () => {
       const reported = await node.waitFor('SIGTERM to reach the workload', async () => {
         return (await node.logLines(web)).find(({ text }) => text.startsWith('term '))
       })
-      assert.ok(reported.at - removedAt < 2000, `${reported.at - removedAt} ms`)
+      assert.ok(reported.at - removedAt < AT_ONCE_MS, `${reported.at - removedAt} ms`)
       await node.waitFor('the pod to leave /pods', async () => (await node.agent.pod('web')) === undefined)
       await leavesNothing(web, container?.id ?? '')
     })
@@ -126,7 +129,9 @@ describe('a static pod', () => {
       })
       assert.equal(finished.exitCode, 137)
       const lastedMs = Number(finished.finishedAt) / 1e6 - reported.at
-      assert.ok(reported.at - removedAt < 2000 && lastedMs > 2500 && lastedMs < 6000, `${lastedMs} ms`)
+      assert.ok(reported.at - removedAt < AT_ONCE_MS, `${reported.at - removedAt} ms`)
+      // Without a grace of its own it would be 30 s.
+      assert.ok(lastedMs > 2500 && lastedMs < 15_000, `${lastedMs} ms`)
       await leavesNothing(mule, container?.id ?? '')
     })
   })
