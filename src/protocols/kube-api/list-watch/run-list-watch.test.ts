@@ -190,6 +190,27 @@ describe('runListWatch()', () => {
     await finish(running)
   })
 
+  test('waits longer each time where all has to be listed again, whatever a watch has brought', async () => {
+    const { server, clock, start, finish } = setUp()
+    const running = start()
+    const lists: number[] = []
+    for (const [name, ms] of [
+      ['a', 600],
+      ['b', 1200],
+      ['c', 2400],
+    ] as const) {
+      await clock.advance(0)
+      server.put(name)
+      await clock.advance(0)
+      server.fail('garble')
+      await clock.advance(ms - 1)
+      lists.push(server.requests.filter((request) => request.startsWith('list')).length)
+      await clock.advance(1)
+    }
+    assert.deepEqual(lists, [1, 2, 3])
+    await finish(running)
+  })
+
   test('takes a watch that ends at once, without a word, for broken', async () => {
     const { server, clock, problems, start, finish } = setUp()
     server.fail('swap')

@@ -86,8 +86,8 @@ class ListWatch<T extends KubeObject> {
     const seconds = Math.round(watchSeconds * (1 + random()))
     const end = await followWatch<T>({ ...this.#deps, query, seconds }, this.#version ?? '', signal)
     this.#version = end.isLost ? undefined : end.version
-    // Only those that bring nothing are in a row: behind a poor connection each that is made again is worth it.
-    if (end.hasHeard) this.#breaks = undefined
+    // Behind a poor connection each watch that is made again is worth it; a list for each would be too much for a confused server.
+    if (end.hasHeard && !end.isLost) this.#breaks = undefined
     if (end.error === undefined) return
     // The server is there, and only a list helps: a caller that waited through its outage waits no more. Once, lest a confused one be besieged.
     const isHasty = !this.#wasHasty && isHistoryGone(end.error)
