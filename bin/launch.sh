@@ -2,6 +2,8 @@
 # The Node of our own dependency comes first: its version is the tested one, and asking another for its version costs 40 ms a start.
 
 root=$(cd "$here/.." && pwd -P)
+# Of Node; nothing that the environment has under this name.
+flags=
 
 find_node() {
   # npm brings the one for this machine; below us in a checkout, beside us when installed as a package.
@@ -65,5 +67,5 @@ run_node() {
     '' | "$root"/*) NODE_COMPILE_CACHE=$cache ;;
   esac
   export NODE_COMPILE_CACHE
-  exec "$node" ${flags:-} "$@"
+  exec "$node" $flags "$@"
 }

