@@ -33,7 +33,7 @@ const RECENT_DISK_MS = 30_000
 
 /**
  * Measures what the node and its pods use. Takes a snapshot per interval while clients ask, and answers from the last one, so that the
- * cost does not depend on the number of requests. A part without recent requests is not measured.
+ * cost does not depend on the number of requests. A part without recent requests is not measured, but for the overview that the history keeps.
  */
 export class StatsEngine {
   /** What the snapshots of the last hour said. */
@@ -138,7 +138,7 @@ export class StatsEngine {
     this.#sampler.beginPass()
     const common = { deps: this.#deps, sampler: this.#sampler, parts, budget: new DescriptorBudget() }
     const node = await collectNode({ ...common, fileSystems })
-    const hasPods = PARTS_OF_PODS.some((part) => parts.has(part))
+    const hasPods = !parts.isSubsetOf(PARTS_OF_NODE)
     const stats = hasPods
       ? ((await this.#askRuntime({ parts, disk }, pods)) ??
         (await collectPods({ ...common, disk, finder: this.#finder, pids: this.#pids }, pods, this.#signal)))
@@ -225,7 +225,8 @@ function hasAll(had: ReadonlySet<StatsPart>, wanted: readonly StatsPart[]): bool
   return wanted.every((part) => had.has(part) || WIDER_PARTS[part]?.some((wider) => had.has(wider)) === true)
 }
 
-const PARTS_OF_PODS: readonly StatsPart[] = ['overview', 'usage', 'details', 'network', 'recentDisk', 'disk']
+/** All others are about pods too. */
+const PARTS_OF_NODE: ReadonlySet<StatsPart> = new Set(['fileSystems'])
 
 /** Parts that have all of another one. */
 const WIDER_PARTS: Partial<Record<StatsPart, readonly StatsPart[]>> = {

@@ -17,11 +17,11 @@ export class AllocationTextError extends Error {
 }
 
 // With each pod that comes all are written again, and few have changed.
-const known = new WeakMap<PodAllocation, Json>()
+const knownEntries = new WeakMap<PodAllocation, Json>()
 
 /** Resources of pods as the Go kubelet writes them to its files, so that either agent reads what the other wrote. */
 export function formatAllocations(allocations: Allocations): string {
-  const toKnownEntry = (allocation: PodAllocation) => known.getOrInsertComputed(allocation, toEntry)
+  const toKnownEntry = (allocation: PodAllocation) => knownEntries.getOrInsertComputed(allocation, toEntry)
   const entries = sorted([...allocations].map(([uid, allocation]) => [uid, toKnownEntry(allocation)] as const))
   const data = goJson(allocations.size === 0 ? {} : { entries })
   return goJson({ data, checksum: checksumOf(data) })
