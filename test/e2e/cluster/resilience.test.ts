@@ -6,12 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Pod } from '../../../src/model/pod/pod.ts'
 import { selfSigned } from '../../fixtures/self-signed.ts'
-import { notInCluster, StandaloneNode } from '../support/standalone-node.ts'
+import { isStandalone, StandaloneNode } from '../support/standalone-node.ts'
 import { isReady } from '../support/test-node.ts'
 import { testContainer, testPod } from '../support/test-pod.ts'
 
-// A node of a real control plane has no rules of ours for Services.
-const isStandalone = notInCluster('no rules of ours') === false
 const PODS = 10
 const KILLS = 20
 // The last of them hit an agent that has started, the first one that has hardly begun.
@@ -121,6 +119,7 @@ describe('a node', () => {
     await node.endUp('SIGKILL')
     const { exitCode: code, stdout } = await node.deckhand('status')
     assert.equal(code, 3)
+    // A node of a real control plane has no rules of ours for them.
     const services = isStandalone ? 'whose rules follow no change' : 'not forwarded'
     assert.match(stdout, new RegExp(`^services .* ${services}: "deckhand up" does not run\nnames +not answered: `, 'm'))
     await endPod('ends-alone')

@@ -34,9 +34,11 @@ export interface StandaloneOptions {
 /** The programs of a real control plane for nodes under test; none has one when it is undefined. */
 const clusterPrograms = findKubePrograms()
 
+export const isStandalone = clusterPrograms === undefined
+
 /** Why a test is skipped where nodes have a real control plane; false where they are standalone. */
 export function notInCluster(why: string): string | false {
-  return clusterPrograms !== undefined && `not with a real control plane: ${why}`
+  return !isStandalone && `not with a real control plane: ${why}`
 }
 
 /**
