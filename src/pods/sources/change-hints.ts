@@ -4,6 +4,8 @@ export interface Changes {
   readonly names: readonly string[] | 'all'
   /** Those that went and were made again: what is there now is another file, whatever is in it. */
   readonly recreated: readonly string[]
+  /** Those that went, or were made, or were given to another file: which of it is not known. */
+  readonly renamed: readonly string[]
 }
 
 /** Collects what a watch reports until its reader has time for it. */
@@ -37,9 +39,10 @@ export class ChangeHints {
   take(): Changes {
     const names = this.peek()
     const recreated = [...this.#renames].filter(([, count]) => count > 1).map(([name]) => name)
+    const renamed = [...this.#renames].filter(([, count]) => count === 1).map(([name]) => name)
     this.#renames.clear()
     this.#all = false
     this.#wake = Promise.withResolvers()
-    return { names, recreated }
+    return { names, recreated, renamed }
   }
 }

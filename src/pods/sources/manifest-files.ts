@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
+import { inspectPath, isLink, readManifestFile } from '../../system/files/read-manifest-file.ts'
 import { podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { ManifestError, formatManifestProblem } from '../../model/schema/manifest-error.ts'
@@ -43,6 +43,8 @@ type ReadPods =
 interface Entry {
   /** Shows whether the file has changed, or why it is not read. */
   readonly stamp: string
+  /** Of the file that was read. */
+  readonly identity?: string
   /** Of the last good version: a manifest edited into something invalid does not end its workload. */
   readonly pods: readonly Pod[]
 }
@@ -112,6 +114,18 @@ export class ManifestFiles {
     return known.length > 0
   }
 
+  /** Those of these names whose file is still the one that was read. Of a link only the target can be compared, so it is none. */
+  async findUnchanged(names: readonly string[]): Promise<readonly string[]> {
+    const unchanged: string[] = []
+    for (const name of names) {
+      const path = join(this.#directory, name)
+      const found = await inspectPath(path)
+      if (found.kind !== 'file' || found.identity !== this.#entries.get(name)?.identity) continue
+      if (!(await isLink(path))) unchanged.push(name)
+    }
+    return unchanged
+  }
+
   /** Reads some names again; true if the pods may have changed. */
   async refresh(names: Iterable<string>, signal: AbortSignal): Promise<boolean> {
     let isChanged = false
@@ -134,7 +148,7 @@ export class ManifestFiles {
     if (found.stamp === before?.stamp) return false
     const read = await this.#readPods(name)
     if (read.kind === 'pods') {
-      this.#entries.set(name, { stamp: found.stamp, pods: read.pods })
+      this.#entries.set(name, { stamp: found.stamp, identity: found.identity, pods: read.pods })
       this.#deps.refused?.delete(path, read.unused)
       return true
     }
@@ -147,7 +161,7 @@ export class ManifestFiles {
     }
     const pods = before?.pods ?? (await this.#readLastGood(name)) ?? []
     this.#refuse(path, read, pods.length > 0)
-    this.#entries.set(name, { stamp: found.stamp, pods })
+    this.#entries.set(name, { stamp: found.stamp, identity: found.identity, pods })
     return before === undefined && pods.length > 0
   }
 

@@ -255,6 +255,35 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     assert.equal(isRemoved, false)
   })
 
+  test('… also when it was made just before it was read, with another file that changed', async (t) => {
+    const source = await createSource(t)
+    const path = join(source.directory, 'a')
+    writeFileSync(path, manifest('a'))
+    let isRemoved = false
+    const clock: Clock = {
+      ...systemClock,
+      async sleep(ms, signal) {
+        await systemClock.sleep(ms, signal)
+        // The pause after the first reports, that of the removal among them.
+        if (isRemoved && ms < 20) {
+          writeFileSync(path, manifest('a'))
+          isRemoved = false
+        }
+      },
+    }
+    source.start(source.directory, { clock })
+    await source.settles('a-n=nginx')
+    await sleep(20)
+    writeFileSync(join(source.directory, 'b'), manifest('b'))
+    rmSync(path)
+    isRemoved = true
+    await source.settles('b-n=nginx')
+    await source.settles('a-n=nginx', 'b-n=nginx')
+    assert.equal(isRemoved, false)
+    await sleep(20)
+    assert.deepEqual(source.emissions.slice(-2), [['b-n=nginx'], ['a-n=nginx', 'b-n=nginx']])
+  })
+
   test('takes a file that was touched, rewritten or exchanged in one step for the same one', async (t) => {
     const source = await createSource(t)
     const path = join(source.directory, 'a')

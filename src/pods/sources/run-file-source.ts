@@ -58,6 +58,8 @@ class FileSource implements Disposable {
   #watch: { readonly identity: string; readonly handle: Disposable } | undefined
   #retryMs = WATCH_RETRIES.firstMs
   #nextCheck = 0
+  /** What was reported to be renamed, once, before the last reading. */
+  #renamedBefore: ReadonlySet<string> = new Set()
   #hasEmitted = false
   #loggedTrouble: string | undefined
   #loggedWatchTrouble: string | undefined
@@ -73,10 +75,11 @@ class FileSource implements Disposable {
     const { clock } = this.#deps
     const gone = this.#hasEmitted || this.#loggedTrouble !== undefined ? await this.#wait(signal) : []
     const isDue = clock.monotonic() >= this.#nextCheck
-    const { names, recreated } = this.#hints.take()
-    const changes = { names, recreated: recreated.concat(gone) }
+    const { names, ...changes } = this.#hints.take()
+    const recreated = changes.recreated.concat(gone, await this.#findRecreated(changes.renamed))
+    this.#renamedBefore = new Set(changes.renamed.filter((name) => !recreated.includes(name)))
     if (isDue) this.#nextCheck = clock.monotonic() + this.#deps.checkFrequencyMs
-    const isChanged = await this.#refresh(isDue ? { ...changes, names: 'all' } : changes, signal)
+    const isChanged = await this.#refresh({ names: isDue ? 'all' : names, recreated }, signal)
     if (signal.aborted || isChanged === undefined) return
     if (isChanged || !this.#hasEmitted) await this.#emit()
   }
@@ -109,8 +112,16 @@ class FileSource implements Disposable {
     return found.every(({ kind }) => kind === 'missing') ? names : []
   }
 
+  /**
+   * A file that is made again just before it is read is reported twice all the same: that it went, before the reading, and that it was made, after it, when
+   * it is still the one that was read.
+   */
+  async #findRecreated(renamed: readonly string[]): Promise<readonly string[]> {
+    return await this.#files.findUnchanged(renamed.filter((name) => this.#renamedBefore.has(name)))
+  }
+
   /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
-  async #refresh({ names: hints, recreated }: Changes, signal: AbortSignal): Promise<boolean | undefined> {
+  async #refresh({ names: hints, recreated }: Pick<Changes, 'names' | 'recreated'>, signal: AbortSignal): Promise<boolean | undefined> {
     const found = await inspectPath(this.#deps.path)
     if (found.kind === 'special' || found.kind === 'failed') return this.#note(found.reason)
     if (found.kind === 'missing') {

@@ -21,12 +21,6 @@ const never = new AbortController().signal
 let folder: string
 let said: string[]
 
-beforeEach(() => {
-  folder = mkdtempSync(`${tmpdir()}/backup-`)
-  said = []
-})
-afterEach(() => rmSync(folder, { recursive: true }))
-
 const deps = {
   clock: systemClock,
   say: (line: string) => void said.push(line),
@@ -76,6 +70,12 @@ async function readSecret(state: string): Promise<unknown> {
 }
 
 describe('deckhand backup and restore', () => {
+  beforeEach(() => {
+    folder = mkdtempSync(`${tmpdir()}/backup-`)
+    said = []
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
   test('bring a node back as it was, and keep what was there in between', async () => {
     const state = await makeState('here', 'hush')
     await runBackup(deps, { state, file: `${folder}/b.tar` }, never)

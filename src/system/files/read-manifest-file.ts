@@ -6,8 +6,14 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 /** What is at a path, without opening it. */
 export type FoundAtPath =
   /** `stamp` changes whenever the content may have. */
-  | { readonly kind: 'file'; readonly stamp: string; readonly size: number; readonly modifiedAt: number }
-  /** `identity` changes when another directory takes the place. */
+  | {
+      readonly kind: 'file'
+      readonly identity: string
+      readonly stamp: string
+      readonly size: number
+      readonly modifiedAt: number
+    }
+  /** `identity` changes when another directory or file takes the place. */
   | { readonly kind: 'directory'; readonly identity: string }
   | { readonly kind: 'missing' }
   /** Something that is neither. */
@@ -30,10 +36,11 @@ export async function inspectPath(path: string): Promise<FoundAtPath> {
   } catch (error) {
     return await explainFailure(path, error as NodeJS.ErrnoException)
   }
-  if (stats.isDirectory()) return { kind: 'directory', identity: `${stats.dev}:${stats.ino}` }
+  const identity = `${stats.dev}:${stats.ino}`
+  if (stats.isDirectory()) return { kind: 'directory', identity }
   if (!stats.isFile()) return { kind: 'special', reason: specialKind(stats) }
-  const stamp = `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`
-  return { kind: 'file', stamp, size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) }
+  const stamp = `${identity}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`
+  return { kind: 'file', identity, stamp, size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) }
 }
 
 /** Whether there is a symbolic link, wherever it leads. */
