@@ -121,7 +121,10 @@ class FileSource implements Disposable {
   }
 
   /** True if the pods may have changed; undefined if the path cannot be read, so that nothing is known. */
-  async #refresh({ names: hints, recreated }: Pick<Changes, 'names' | 'recreated'>, signal: AbortSignal): Promise<boolean | undefined> {
+  async #refresh(
+    { names: hints, recreated }: Pick<Changes, 'names' | 'recreated'>,
+    signal: AbortSignal,
+  ): Promise<boolean | undefined> {
     const found = await inspectPath(this.#deps.path)
     if (found.kind === 'special' || found.kind === 'failed') return this.#note(found.reason)
     if (found.kind === 'missing') {
