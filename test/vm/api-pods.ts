@@ -111,8 +111,9 @@ export const apiPodsSuite: VmSuite = {
         })
         await node.create(one('modest', scripts.obedient, { requests: { memory: '64Mi' } }))
         await node.waitUntilReady('modest')
-        // Takes it and keeps it: a file in memory, since no swap may hide it.
-        const pod = one('greedy', `dd if=/dev/zero of=/memory/file bs=1M count=${Math.floor(free * 0.6)}; sleep 1000`)
+        // Takes it and keeps it: a file in memory, since no swap may hide it. It fills its volume, which is as large as what the node gives
+        // to pods: whatever the kernel counts as free, what is then left is less than the threshold.
+        const pod = one('greedy', 'dd if=/dev/zero of=/memory/file bs=1M; sleep 1000')
         await node.create({
           ...pod,
           spec: {
