@@ -7,6 +7,8 @@ import { NodeAgent } from './support/node-agent.ts'
 import type { VmSuite, VmWorld } from './support/vm-suite.ts'
 
 const MEBIBYTE = 1024 ** 2
+// In one second: what programs that wait for pressure usually ask the kernel for.
+const STALL_OF_A_TRIGGER_MS = 150
 
 const one = (name: string, script: string, resources: ResourceRequirements = {}) =>
   testPod(name, {
@@ -33,6 +35,23 @@ async function inForce(node: ApiNode, pod: Pod): Promise<readonly (string | unde
   const agent = new NodeAgent(node.guest)
   const values = [await agent.readCgroup(container, files), await agent.readCgroup(`${container}/..`, files)]
   return values.flatMap((each) => files.map((file) => each[file]))
+}
+
+/**
+ * Takes memory and keeps it: a file in memory, since no swap may hide it. It fills its volume, which is as large as what the node gives to
+ * pods: whatever the kernel counts as free, what is then left is less than the threshold.
+ */
+function greedy() {
+  const pod = one('greedy', 'dd if=/dev/zero of=/memory/file bs=1M; sleep 1000')
+  const volumeMounts = [{ name: 'memory', mountPath: '/memory' }]
+  return {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      containers: pod.spec.containers.map((container) => ({ ...container, volumeMounts })),
+      volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
+    },
+  }
 }
 
 const wasEvicted = ({ status }: Pod) => status?.phase === 'Failed'
@@ -111,20 +130,7 @@ export const apiPodsSuite: VmSuite = {
         })
         await node.create(one('modest', scripts.obedient, { requests: { memory: '64Mi' } }))
         await node.waitUntilReady('modest')
-        // Takes it and keeps it: a file in memory, since no swap may hide it. It fills its volume, which is as large as what the node gives
-        // to pods: whatever the kernel counts as free, what is then left is less than the threshold.
-        const pod = one('greedy', 'dd if=/dev/zero of=/memory/file bs=1M; sleep 1000')
-        await node.create({
-          ...pod,
-          spec: {
-            ...pod.spec,
-            containers: pod.spec.containers.map((container) => ({
-              ...container,
-              volumeMounts: [{ name: 'memory', mountPath: '/memory' }],
-            })),
-            volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
-          },
-        })
+        await node.create(greedy())
         // On an emulated machine the pod's end may take longer than the node says so.
         const [evicted] = await Promise.all([
           node.waitForPod('greedy', wasEvicted, 'evicted'),
@@ -133,6 +139,28 @@ export const apiPodsSuite: VmSuite = {
         assert.equal(evicted.status?.reason, 'Evicted')
         assert.match(evicted.status?.message ?? '', /The node was low on resource: memory/)
         await node.waitForNode((each) => hasCondition(each, 'MemoryPressure', 'False'), 'well again')
+        await node.waitUntilReady('modest')
+      },
+    },
+    {
+      name: 'kernelMemcgNotification: the pod is evicted while no program has to wait for memory yet (PSI)',
+      run: async (world) => {
+        const { guest } = world.machine
+        const readStalledMs = async () =>
+          Number(await guest.run(`awk '/^some/ { sub("total=", "", $5); print $5 }' /proc/pressure/memory`)) / 1000
+        const free = Number(await guest.run(`awk '/MemAvailable/ { print $2 }' /proc/meminfo`)) / 1024
+        await using node = await startNode(world, {
+          kernelMemcgNotification: true,
+          evictionHard: { 'memory.available': `${Math.floor(free / 2)}Mi` },
+        })
+        await node.create(one('modest', scripts.obedient, { requests: { memory: '64Mi' } }))
+        await node.waitUntilReady('modest')
+        const before = await readStalledMs()
+        await node.create(greedy())
+        const evicted = await node.waitForPod('greedy', wasEvicted, 'evicted')
+        assert.match(evicted.status?.message ?? '', /The node was low on resource: memory/)
+        const stalledMs = (await readStalledMs()) - before
+        assert.ok(stalledMs < STALL_OF_A_TRIGGER_MS, `programs waited ${stalledMs} ms for memory`)
         await node.waitUntilReady('modest')
       },
     },
