@@ -101,6 +101,7 @@ const imports: readonly (readonly [file: string, text: string, fault: string])[]
   ],
   ['src/api-server/rest/root.ts', `export { x } from '../../agent/a.ts'`, 'src/api-server may not import src/agent'],
   ['src/pods/sync/api.ts', `export { x } from '../../api-server/a.ts'`, 'src/pods/sync may not import src/api-server'],
+  ['src/agent/api.ts', `export { x } from '../api-server/a.ts'`, 'src/agent may not import src/api-server'],
   ['src/node/stats/program.ts', `export { x } from '../../main.ts'`, 'src/node/stats may not import a program'],
   ['src/pods/status/fake.ts', `export { x } from '../../../test/fakes/fake-clock.ts'`, 'Nothing in src imports'],
   ['src/pods/observe/message.ts', `import { Container } from '../../protocols/cri/generated/runtime-v1.ts'`, 'none'],
