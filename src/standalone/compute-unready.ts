@@ -1,5 +1,5 @@
-import { formatPortProblem, needsPort } from '../controllers/ingress/compute-port-problems.ts'
-import type { IngressPorts, PortProblem } from '../controllers/ingress/ingress-ports.ts'
+import { formatPortProblem, needsPort } from '../controllers/network/ingress/compute-port-problems.ts'
+import type { IngressPorts, PortProblem } from '../controllers/network/ingress/ingress-ports.ts'
 import type { Ingress, IngressClass, StorageClass } from '../model/generated/api-groups.ts'
 import { OWN_INGRESS_CONTROLLER } from '../model/networking/ingress-classes.ts'
 import { SELECTED_NODE, waitsForConsumer } from '../model/storage/storage-classes.ts'

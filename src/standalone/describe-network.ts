@@ -1,5 +1,5 @@
-import { formatPortProblem } from '../controllers/ingress/compute-port-problems.ts'
-import type { PortProblem } from '../controllers/ingress/ingress-ports.ts'
+import { formatPortProblem } from '../controllers/network/ingress/compute-port-problems.ts'
+import type { PortProblem } from '../controllers/network/ingress/ingress-ports.ts'
 import { formatIngressPorts } from './node/network/ingress-refusal.ts'
 import type { ServiceLayout } from './node/node-layout.ts'
 import type { NodeRecord } from './node/node-record.ts'

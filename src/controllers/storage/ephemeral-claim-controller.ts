@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaim, Pod, Volume } from '../../model/generated/core-v1.ts'
 import { claimNameOf, isClaimOfPod } from '../../model/storage/claims-of-pod.ts'
-import { toControllerReference } from '../ownership/claim-children.ts'
+import { toControllerReference } from '../workloads/ownership/claim-children.ts'
 import { isAlreadyThere, isNamespaceEnding } from '../engine/api-objects.ts'
 import { createController, createQueue } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
-import type { IngressPorts } from '../../controllers/ingress/ingress-ports.ts'
+import type { IngressPorts } from '../../controllers/network/ingress/ingress-ports.ts'
 import type { DetachOptions } from '../detach.ts'
 import { parseAddresses } from '../node/network/parse-addresses.ts'
 import { SWITCHABLE_PARTS } from '../node/switchable-parts.ts'

@@ -1,4 +1,4 @@
-import type { IngressPorts } from '../../controllers/ingress/ingress-ports.ts'
+import type { IngressPorts } from '../../controllers/network/ingress/ingress-ports.ts'
 
 /** Where the node listens. */
 export interface NodePorts {

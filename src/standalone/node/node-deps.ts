@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { MemoryTrimDeps } from '../../base/telemetry/run-memory-trim.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import type { IngressOptions } from '../../controllers/ingress/ingress-controller.ts'
+import type { IngressOptions } from '../../controllers/network/ingress/ingress-controller.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeLayout, ServiceLayout } from './node-layout.ts'
 import type { NodeSchedulerDeps } from './api/run-node-scheduler.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { describe, test } from 'node:test'
 import { selfSigned } from '../../fixtures/self-signed.ts'
-import type { OpenedPorts } from '../../../src/controllers/ingress/ingress-ports.ts'
+import type { OpenedPorts } from '../../../src/controllers/network/ingress/ingress-ports.ts'
 import { createWorkloadWorld } from './create-workload-world.ts'
 import type { WorkloadWorld } from './create-workload-world.ts'
 

@@ -8,10 +8,10 @@ import type { Answer, Packet } from 'dns-packet'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { TaskGroup } from '../../../src/base/async/task-group.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
-import { answerQuery } from '../../../src/controllers/dns/answer-query.ts'
-import { computeClusterZone } from '../../../src/controllers/dns/compute-cluster-zone.ts'
-import { Forwarder } from '../../../src/controllers/dns/forwarder.ts'
-import { serveDns } from '../../../src/controllers/dns/serve-dns.ts'
+import { answerQuery } from '../../../src/controllers/network/dns/answer-query.ts'
+import { computeClusterZone } from '../../../src/controllers/network/dns/compute-cluster-zone.ts'
+import { Forwarder } from '../../../src/controllers/network/dns/forwarder.ts'
+import { serveDns } from '../../../src/controllers/network/dns/serve-dns.ts'
 
 const many = Array.from({ length: 200 }, (_, index) => ({
   addresses: [`10.1.1.${index}`],

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
-import { writeMasquerade } from '../../../controllers/masquerade/masquerade.ts'
+import { writeMasquerade } from '../../../controllers/network/masquerade/masquerade.ts'
 import { Iptables } from '../../../system/network/iptables.ts'
 import { Nft } from '../../../system/network/nft.ts'
 import type { StandaloneDeps } from '../node-deps.ts'

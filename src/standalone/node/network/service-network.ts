@@ -1,5 +1,9 @@
 import type { Clock } from '../../../base/async/clock.ts'
-import { formatIptablesInput, hasOwnChains, IptablesBuilder } from '../../../controllers/iptables/iptables-state.ts'
+import {
+  formatIptablesInput,
+  hasOwnChains,
+  IptablesBuilder,
+} from '../../../controllers/network/iptables/iptables-state.ts'
 import { readKernelSetting } from '../../../system/machine/kernel-settings.ts'
 import { Iptables } from '../../../system/network/iptables.ts'
 import { Nft } from '../../../system/network/nft.ts'

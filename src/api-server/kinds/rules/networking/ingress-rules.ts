@@ -26,7 +26,7 @@ const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix']
 const BAD_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F']
 const BAD_ENDS = ['/..', '/.']
 
-/** Which requests from outside go to which service; src/controllers/ingress serves those of the node's own class. */
+/** Which requests from outside go to which service; src/controllers/network/ingress serves those of the node's own class. */
 export const ingressRules: ResourceRules<StoredIngress> = {
   prepareCreate: (ingress, { objects }) => ({
     ...withClass(ingress, objects.list(CLASSES)),

@@ -20,7 +20,7 @@ type StoredPolicy = ObjectOf<NetworkPolicy>
 const SPEC = FieldPath.root.child('spec')
 const TYPES = ['Egress', 'Ingress']
 
-/** Who may talk to some pods, and to whom they may talk; src/controllers/network-policies enforces it. */
+/** Who may talk to some pods, and to whom they may talk; src/controllers/network/network-policies enforces it. */
 export const networkPolicyRules: ResourceRules<StoredPolicy> = {
   fillDefaults,
   validate: (policy) => validatePolicy(policy, new Set()),
