@@ -14,13 +14,13 @@ const folders = Object.keys(layers)
 
 describe('layers', () => {
   test('has every folder of src, and no other', () => {
-    const shelves = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-    const present = shelves.flatMap(({ name }) =>
-      folders.includes(name)
-        ? [name]
-        : readdirSync(join(root, 'src', name), { withFileTypes: true }).map((entry) => `${name}/${entry.name}`),
-    )
-    assert.deepEqual(folders.toSorted(), present.sort())
+    const inRows = (folder: string): readonly string[] =>
+      readdirSync(join(root, 'src', folder), { withFileTypes: true }).flatMap((entry) => {
+        const path = join(folder, entry.name)
+        const hasRows = folders.some((row) => row.startsWith(`${path}/`))
+        return hasRows ? inRows(path) : folder === '' && entry.isFile() ? [] : [path]
+      })
+    assert.deepEqual(folders.toSorted(), inRows('').toSorted())
   })
 
   test('has two files beside the shelves: the two programs', () => {
