@@ -65,8 +65,6 @@ describe('writeFileDurably()', () => {
     const files = new WatchedFiles()
     await writeFileDurably(path, 'new', { mode: 0o600 }, files)
     assert.deepEqual(files.calls, [
-      'mkdir state',
-      'unlink a.new',
       'open a.new wx',
       'chmod a.new',
       'write a.new',
@@ -91,7 +89,7 @@ describe('writeFileDurably()', () => {
     assert.deepEqual(await Promise.all(modes), [0o700, 0o700])
   })
 
-  for (const step of ['unlink a.new', 'open a.new wx', 'chmod a.new', 'write a.new', 'sync a.new', 'rename a.new a']) {
+  for (const step of ['open a.new wx', 'chmod a.new', 'write a.new', 'sync a.new', 'rename a.new a']) {
     test(`leaves the old content and nothing else when "${step}" fails`, async (t) => {
       const { folder, path } = await makePlace(t)
       await nodeFiles.writeFile(path, 'old')
@@ -124,6 +122,16 @@ describe('writeFileDurably()', () => {
     assert.deepEqual(await nodeFiles.readdir(folder), ['a'])
   })
 
+  test('leaves the old content when what a killed agent left cannot be removed', async (t) => {
+    const { path } = await makePlace(t)
+    await nodeFiles.writeFile(path, 'old')
+    await nodeFiles.writeFile(`${path}.new`, 'half')
+    await assert.rejects(writeFileDurably(path, 'new', {}, new WatchedFiles('unlink a.new')), {
+      message: 'unlink a.new failed',
+    })
+    assert.equal(await nodeFiles.readFile(path, 'utf8'), 'old')
+  })
+
   test('makes its folders beside others that make the same ones', async (t) => {
     const folder = join((await makePlace(t)).folder, 'b', 'c')
     await Promise.all(Array.from({ length: 20 }, (_, index) => writeFileDurably(join(folder, String(index)), 'x')))
@@ -145,7 +153,7 @@ test('renameDurably() moves a file, also to another folder', async (t) => {
   await assert.rejects(renameDurably(path, join(folder, 'b')), { code: 'ENOENT' })
 })
 
-test('removeFileDurably() removes a file with what was being written, and is content when there is none', async (t) => {
+test('removeFileDurably() removes a file with what was being written, and succeeds when there is none', async (t) => {
   const { folder, path } = await makePlace(t)
   await nodeFiles.writeFile(path, 'text')
   await nodeFiles.writeFile(`${path}.new`, 'half')

@@ -29,10 +29,9 @@ export async function writeFileDurably(
   files: DurableFileCalls = nodeFiles,
 ): Promise<void> {
   const temporary = `${path}${UNFINISHED_SUFFIX}`
-  await makeFolder(dirname(path), folderMode, files)
-  await unlinkIfPresent(temporary, files)
+  const handle = await openNew(temporary, { mode, folderMode }, files)
   try {
-    await writeSynced(temporary, content, mode, files)
+    await writeSynced(handle, content, mode)
     await files.rename(temporary, path)
   } catch (error) {
     // Best effort: the error that matters is the first one, and the next write replaces the file.
@@ -94,8 +93,24 @@ export async function syncFolder(folder: string, files: DurableFileCalls = nodeF
   }
 }
 
-async function writeSynced(path: string, content: string | Uint8Array, mode: number, files: DurableFileCalls) {
-  await using file = await files.open(path, 'wx', mode)
+/** Most folders are there, and few writes are cut off: what is in the way is looked for only when a file cannot be made. */
+async function openNew(
+  path: string,
+  { mode, folderMode }: Required<WriteModes>,
+  files: DurableFileCalls,
+): Promise<nodeFiles.FileHandle> {
+  try {
+    return await files.open(path, 'wx', mode)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) await makeFolder(dirname(path), folderMode, files)
+    else if (hasCode(error, 'EEXIST')) await files.unlink(path)
+    else throw error
+    return await files.open(path, 'wx', mode)
+  }
+}
+
+async function writeSynced(handle: nodeFiles.FileHandle, content: string | Uint8Array, mode: number) {
+  await using file = handle
   await file.chmod(mode)
   await file.writeFile(content)
   await file.sync()
