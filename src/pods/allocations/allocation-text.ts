@@ -17,13 +17,14 @@ export class AllocationTextError extends Error {
 }
 
 // With each pod that comes all are written again, and few have changed.
-const knownEntries = new WeakMap<PodAllocation, Json>()
+const knownTexts = new WeakMap<PodAllocation, string>()
 
 /** Resources of pods as the Go kubelet writes them to its files, so that either agent reads what the other wrote. */
 export function formatAllocations(allocations: Allocations): string {
-  const toKnownEntry = (allocation: PodAllocation) => knownEntries.getOrInsertComputed(allocation, toEntry)
-  const entries = sorted([...allocations].map(([uid, allocation]) => [uid, toKnownEntry(allocation)] as const))
-  const data = goJson(allocations.size === 0 ? {} : { entries })
+  const toText = (allocation: PodAllocation) =>
+    knownTexts.getOrInsertComputed(allocation, () => goJson(toEntry(allocation)))
+  const entries = byName([...allocations]).map(([uid, allocation]) => `${goJson(uid)}:${toText(allocation)}`)
+  const data = entries.length === 0 ? '{}' : `{"entries":{${entries.join(',')}}}`
   return goJson({ data, checksum: checksumOf(data) })
 }
 
@@ -67,7 +68,11 @@ function toAmounts(amounts: Readonly<Record<string, string>> = {}): Json {
 }
 
 function sorted(entries: readonly (readonly [string, unknown])[]): Json {
-  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+  return Object.fromEntries(byName(entries))
+}
+
+function byName<T extends readonly [string, unknown]>(entries: readonly T[]): readonly T[] {
+  return entries.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
 function isEmpty(amounts: Readonly<Record<string, string>> | undefined): boolean {
