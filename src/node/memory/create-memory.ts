@@ -5,7 +5,7 @@ import type { CpusetHost, CpusetRuntime } from '../placement/create-cpuset-reade
 import { toPodLevel } from '../placement/to-pod-level.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
-import type { NumaNode } from '../../system/machine/read-numa-nodes.ts'
+import type { NumaNode } from '../../system/machine/hardware/read-numa-nodes.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { quantityValue } from '../../model/resources/quantity.ts'

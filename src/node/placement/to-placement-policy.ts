@@ -1,6 +1,6 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { parseGoBool } from '../../model/config/values/go-scalars.ts'
-import type { NumaNode } from '../../system/machine/read-numa-nodes.ts'
+import type { NumaNode } from '../../system/machine/hardware/read-numa-nodes.ts'
 import type { PlacementPolicy } from './placement-policy.ts'
 
 // Each node more doubles the work of every admission.

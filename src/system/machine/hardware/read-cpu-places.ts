@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { readKernelFile } from '../cgroups/cgroup-reader.ts'
-import { hasCode } from '../files/error-codes.ts'
-import { parseCpuSet } from '../../model/resources/cpu-set.ts'
-import type { CpuPlace } from '../../model/resources/cpu-place.ts'
+import { readKernelFile } from '../../cgroups/cgroup-reader.ts'
+import { hasCode } from '../../files/error-codes.ts'
+import { parseCpuSet } from '../../../model/resources/cpu-set.ts'
+import type { CpuPlace } from '../../../model/resources/cpu-place.ts'
 
 const LAST_LEVEL = 3
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { readKernelFile } from '../cgroups/cgroup-reader.ts'
-import { hasCode } from '../files/error-codes.ts'
+import { readKernelFile } from '../../cgroups/cgroup-reader.ts'
+import { hasCode } from '../../files/error-codes.ts'
 
 /** The memory modules (DIMMs) of one type. */
 export interface MemoryModules {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
-import type { CpuPlace } from '../../model/resources/cpu-place.ts'
-import { parseCpuSet } from '../../model/resources/cpu-set.ts'
-import { readKernelFile } from '../cgroups/cgroup-reader.ts'
-import { hasCode } from '../files/error-codes.ts'
+import type { CpuPlace } from '../../../model/resources/cpu-place.ts'
+import { parseCpuSet } from '../../../model/resources/cpu-set.ts'
+import { readKernelFile } from '../../cgroups/cgroup-reader.ts'
+import { hasCode } from '../../files/error-codes.ts'
 
 /** A cache of a core; of the whole NUMA node when all its CPUs share it. */
 export interface CpuCache {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { readCpuPlaces } from './read-cpu-places.ts'
-import { readMachine } from './read-machine.ts'
+import { readMachine } from '../read-machine.ts'
 
 /** A tree as the kernel shows it. */
 async function createDevices(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {

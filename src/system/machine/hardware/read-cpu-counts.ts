@@ -1,4 +1,4 @@
-import { readKernelFile } from '../cgroups/cgroup-reader.ts'
+import { readKernelFile } from '../../cgroups/cgroup-reader.ts'
 
 /** How many cores there are in how many sockets; cpus that the kernel counts twice are one core. */
 export interface CpuCounts {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
+import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
 import { readHugepages } from './read-hugepages.ts'
 
 test('readHugepages() counts the pages of each size, the smallest first', () => {

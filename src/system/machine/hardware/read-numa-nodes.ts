@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { readKernelFile } from '../cgroups/cgroup-reader.ts'
-import { hasCode } from '../files/error-codes.ts'
+import { readKernelFile } from '../../cgroups/cgroup-reader.ts'
+import { hasCode } from '../../files/error-codes.ts'
 import { readHugepages } from './read-hugepages.ts'
 import type { Hugepages } from './read-hugepages.ts'
 

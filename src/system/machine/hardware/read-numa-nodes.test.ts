@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { readMachine } from './read-machine.ts'
+import { readMachine } from '../read-machine.ts'
 import { readNumaNodes } from './read-numa-nodes.ts'
 
 interface Recorded {
