@@ -9,6 +9,8 @@ interface Import {
   readonly line: number
   readonly target: string
   readonly isType: boolean
+  /** The whole statement, up to what it imports from. */
+  readonly text: string
 }
 
 // Statements begin at the start of a line: oxfmt sees to it. What follows "import(" may stand anywhere.
@@ -19,6 +21,7 @@ function findImports(text: string): readonly Import[] {
     line: text.slice(0, match.index).split('\n').length,
     target: match[2] ?? match[3] ?? '',
     isType: match[1] !== undefined,
+    text: match[0],
   }))
 }
 
@@ -34,8 +37,14 @@ function covers(entries: readonly string[], folder: string): boolean {
 }
 
 const CRI = 'protocols/cri'
+// These types are the generated messages under other names.
+const MESSAGE_TYPES = /\bCri(?:Request|Response)\b/
 
-function findFault(file: string, { target, isType }: Import): string | undefined {
+function isMessageOfCri(path: string, text: string): boolean {
+  return path.startsWith(`src/${CRI}/generated/`) || (path === `src/${CRI}/cri-methods.ts` && MESSAGE_TYPES.test(text))
+}
+
+function findFault(file: string, { target, isType, text }: Import): string | undefined {
   const folder = folderOf(file)
   if (target.startsWith('.')) {
     const path = normalize(join(dirname(file), target))
@@ -44,7 +53,7 @@ function findFault(file: string, { target, isType }: Import): string | undefined
     if (folder === undefined || other === folder) return undefined
     if (other === undefined) return `src/${folder} may not import a program`
     if (!covers(layers[folder] ?? [], other)) return `src/${folder} may not import src/${other}`
-    if (!path.startsWith(`src/${CRI}/generated/`) || folder in criMessages) return undefined
+    if (!isMessageOfCri(path, text) || folder in criMessages) return undefined
     return `Only src/${CRI}, src/${Object.keys(criMessages).join(', src/')} use the messages of CRI`
   }
   const only = typesOnly[target]

@@ -107,9 +107,21 @@ const imports: readonly (readonly [file: string, text: string, fault: string])[]
   ['src/pods/observe/message.ts', `import { Container } from '../../protocols/cri/generated/runtime-v1.ts'`, 'none'],
   ['src/protocols/cri/message.ts', `import { Container } from './generated/runtime-v1.ts'`, 'none'],
   ['src/protocols/cri/generated/codec.ts', `import { BinaryReader } from "@bufbuild/protobuf/wire";`, 'none'],
+  ['src/node/devices/methods.ts', `import { CONTAINER_RUNNING } from '../../protocols/cri/cri-methods.ts'`, 'none'],
+  ['src/node/stats/response.ts', `import type { CriResponse } from '../../protocols/cri/cri-methods.ts'`, 'none'],
   [
-    'src/node/stats/message.ts',
+    'src/node/devices/message.ts',
     `import type { Container } from '../../protocols/cri/generated/runtime-v1.ts'`,
+    'Only src/protocols/cri, src/pods/containers',
+  ],
+  [
+    'src/node/devices/response.ts',
+    `import type { CriMethod, CriResponse } from '../../protocols/cri/cri-methods.ts'`,
+    'Only src/protocols/cri, src/pods/containers',
+  ],
+  [
+    'src/agent/request.ts',
+    `import type { CriRequest } from '../protocols/cri/cri-methods.ts'`,
     'Only src/protocols/cri, src/pods/containers',
   ],
   [

@@ -409,6 +409,7 @@ export const criMessages: Readonly<Record<string, string>> = {
   'pods/images': 'reads images, and passes the sandbox along with a pull',
   'pods/observe': 'translates what runs into observed pods',
   'pods/sync': 'passes the configurations of sandbox and containers to the runtime',
+  'node/stats': 'reads what the runtime measures of pods and its file systems',
   'protocols/docker': 'translates them into those of Docker, and back',
   'simulation/runtime': 'is a runtime',
   'simulation/machine': 'measures what simulated containers use',
