@@ -50,7 +50,7 @@ describe('a pod of the API that cannot be read', () => {
     await cluster.delete('web')
     await agent.settle()
     assert.equal(await cluster.get('web'), undefined)
-    assert.equal(agent.registry.rejected.size, 0)
+    assert.equal(agent.registry.knows(uid), false)
   })
 
   test('that is to go when it is first seen goes', async (t) => {

@@ -15,11 +15,10 @@ import { noteSteps } from './explain/note-steps.ts'
 import { restartCountsOf } from './pod-history.ts'
 import type { PodSubject } from './pod-life.ts'
 import type { PodState } from './pod-state.ts'
-import { isNameTaken, nextForName } from './static-pod-names.ts'
 import { RejectedPods } from './rejected-pods.ts'
 import type { RejectedPodsDeps } from './rejected-pods.ts'
 import type { PodResizes } from './resize/pod-resizes.ts'
-import type { PodRegistry } from './pod-registry.ts'
+import type { PodRegistry, RegistryEntries } from './pod-registry.ts'
 import { PodWorker } from './pod-worker.ts'
 import type { PodDeps } from './pod-worker.ts'
 import type { SyncSettings } from './sync-pod.ts'
@@ -53,17 +52,19 @@ export class PodWorkers {
   readonly #deps: PodWorkersDeps
   readonly #group: TaskGroup
   readonly #registry: PodRegistry
+  readonly #entries: RegistryEntries
   readonly #rejected: RejectedPods
 
   constructor(deps: PodWorkersDeps, group: TaskGroup) {
     this.#deps = deps
     this.#group = group
     this.#registry = deps.registry
-    this.#rejected = new RejectedPods(deps)
+    this.#entries = deps.registry.takeEntries()
+    this.#rejected = new RejectedPods(deps, this.#entries.rejected)
   }
 
   get size(): number {
-    return this.#registry.workers.size
+    return this.#entries.workers.size
   }
 
   /** Takes an update of a source. */
@@ -79,7 +80,7 @@ export class PodWorkers {
 
   /** From now on a pod that the runtime has and no source knows is an orphan. */
   sourcesReady(): void {
-    this.#registry.isComplete = true
+    this.#entries.isComplete = true
     for (const uid of this.#deps.observedPods.uids()) this.#adoptOrphan(uid)
     this.#deps.allocations.forgetUnknown((uid) => this.#registry.knows(uid))
     this.#deps.resizes.sourcesReady()
@@ -87,8 +88,8 @@ export class PodWorkers {
 
   /** What the runtime has of this pod changed. */
   observed(uid: PodUid): void {
-    const worker = this.#registry.workers.get(uid)
-    const leftAlone = this.#registry.leftAlone.get(uid)
+    const worker = this.#entries.workers.get(uid)
+    const leftAlone = this.#entries.leftAlone.get(uid)
     if (worker !== undefined) worker.refresh()
     else if (leftAlone !== undefined) this.#update('UPDATE', leftAlone)
     else this.#adoptOrphan(uid)
@@ -96,7 +97,7 @@ export class PodWorkers {
 
   /** Takes a pod away because the machine shuts down, and resolves when nothing of it runs and none of its volumes is mounted. */
   async shutDown(uid: PodUid, graceSeconds: number | undefined, signal: AbortSignal): Promise<void> {
-    const worker = this.#registry.workers.get(uid)
+    const worker = this.#entries.workers.get(uid)
     if (worker === undefined) return
     await evictPod(this.#deps.podDeps, { worker, eviction: { ...NODE_SHUTDOWN, graceSeconds } }, signal)
     await worker.unmounted(signal)
@@ -104,9 +105,9 @@ export class PodWorkers {
 
   /** The machine stays: static pods that were ended or rejected for its shutdown run again, because no controller replaces them. */
   runAgain(): void {
-    for (const worker of this.#registry.workers.values()) {
+    for (const worker of this.#entries.workers.values()) {
       if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
-      this.#registry.returning.set(worker.uid, worker.pod)
+      this.#entries.returning.set(worker.uid, worker.pod)
       worker.remove()
       worker.makeWay()
     }
@@ -121,21 +122,21 @@ export class PodWorkers {
   /** Lets every pod remove the dead containers that are too many on the node: so many may stay, any number when the limit is below 0. */
   collectDead(limit: number): void {
     const { podDeps, observedPods } = this.#deps
-    const pods = [...this.#registry.workers.values()].flatMap(({ uid, state }) => {
+    const pods = [...this.#entries.workers.values()].flatMap(({ uid, state }) => {
       const observed = observedPods.get(uid)
       const hasEnded = state.kind === 'terminated'
       return observed === undefined ? [] : [{ observed, hasEnded }]
     })
     const createdBefore = oldEnoughBefore(podDeps.node, podDeps.clock.now())
     const surplus = limit < 0 ? new Map() : computeSurplus(pods, { limit, createdBefore })
-    for (const worker of this.#registry.workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
+    for (const worker of this.#entries.workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }
 
   #add(pod: Pod, restartCounts?: ReadonlyMap<string, number>): void {
     const { uid } = pod.metadata
-    const leaving = this.#registry.workers.get(uid)
+    const leaving = this.#entries.workers.get(uid)
     if (leaving !== undefined) {
-      this.#registry.returning.set(uid, pod)
+      this.#entries.returning.set(uid, pod)
       leaving.makeWay()
       return
     }
@@ -144,7 +145,7 @@ export class PodWorkers {
       return
     }
     // Another version of the same static pod has not ended: what it holds now, its successor may have.
-    const blocked = isStaticPod(pod) && isNameTaken(this.#registry.workers.values(), podFullName(pod))
+    const blocked = isStaticPod(pod) && this.#registry.isNameTaken(podFullName(pod))
     if (!blocked && !this.#admit(pod)) return
     this.#deps.podDeps.log.info('pod added', { pod: podLogName(pod), uid, waitsForName: blocked || undefined })
     this.#start({ kind: 'pod', pod, restartCounts }, blocked ? { kind: 'waiting' } : this.#firstState(pod))
@@ -157,9 +158,9 @@ export class PodWorkers {
     if (observed === undefined) {
       this.#rejected.rejectUnreadable(pod, problem)
       this.#deps.onStatus(uid)
-    } else if (deletionTimestamp === undefined && observed.containers.length > 0) this.#registry.leftAlone.set(uid, pod)
+    } else if (deletionTimestamp === undefined && observed.containers.length > 0) this.#entries.leftAlone.set(uid, pod)
     else {
-      this.#registry.returning.set(uid, pod)
+      this.#entries.returning.set(uid, pod)
       const graceSeconds = toGrace(pod)
       this.#start(
         { kind: 'orphan', observed },
@@ -186,8 +187,7 @@ export class PodWorkers {
   /** Judges a rejected pod again. */
   #retry(pod: Pod): void {
     const { uid } = pod.metadata
-    const { workers } = this.#registry
-    if (workers.has(uid) || isNameTaken(workers.values(), podFullName(pod)) || !this.#admit(pod)) return
+    if (this.#entries.workers.has(uid) || this.#registry.isNameTaken(podFullName(pod)) || !this.#admit(pod)) return
     this.#deps.podDeps.log.info('pod admitted, it was rejected before', { pod: podLogName(pod), uid })
     this.#start({ kind: 'pod', pod }, this.#firstState(pod))
     this.#deps.resizes.added([pod])
@@ -195,10 +195,10 @@ export class PodWorkers {
 
   #update(operation: PodUpdate['operation'], received: Pod): void {
     const { uid, deletionTimestamp } = received.metadata
-    const worker = this.#registry.workers.get(uid)
+    const worker = this.#entries.workers.get(uid)
     const pod = withKnownSpec(received, worker?.pod)
-    if (this.#registry.returning.has(uid)) this.#registry.returning.set(uid, pod)
-    const wasLeftAlone = this.#registry.leftAlone.delete(uid)
+    if (this.#entries.returning.has(uid)) this.#entries.returning.set(uid, pod)
+    const wasLeftAlone = this.#entries.leftAlone.delete(uid)
     if (worker === undefined && (wasLeftAlone || pod.unreadable !== undefined)) {
       this.#add(pod)
       return
@@ -232,9 +232,9 @@ export class PodWorkers {
       this.#deps.allocations.forget(uid)
       this.#deps.onStatus(uid)
     }
-    this.#registry.returning.delete(uid)
-    this.#registry.leftAlone.delete(uid)
-    this.#registry.workers.get(uid)?.remove()
+    this.#entries.returning.delete(uid)
+    this.#entries.leftAlone.delete(uid)
+    this.#entries.workers.get(uid)?.remove()
     // What runs of a rejected pod has had no worker so far.
     this.#adoptOrphan(uid)
     this.retryRejected()
@@ -242,7 +242,7 @@ export class PodWorkers {
 
   #adoptOrphan(uid: PodUid): void {
     const observed = this.#deps.observedPods.get(uid)
-    if (!this.#registry.isComplete || observed === undefined || this.#registry.knows(uid)) return
+    if (!this.#entries.isComplete || observed === undefined || this.#registry.knows(uid)) return
     this.#deps.podDeps.metrics.podOrphaned()
     this.#deps.podDeps.log.warn('pod of the runtime is unknown to all sources, removing it', {
       pod: `${observed.namespace}/${observed.name}`,
@@ -274,7 +274,7 @@ export class PodWorkers {
       },
     }
     const worker = new PodWorker(deps, subject, state)
-    this.#registry.workers.set(worker.uid, worker)
+    this.#entries.workers.set(worker.uid, worker)
     // It repeats what fails by itself. One that ends in another way would leave its pod without a worker.
     this.#group.runEssential(`pod ${worker.uid}`, async (signal) => {
       await worker.run(signal)
@@ -283,13 +283,13 @@ export class PodWorkers {
   }
 
   #forget(worker: PodWorker): void {
-    this.#registry.workers.delete(worker.uid)
+    this.#entries.workers.delete(worker.uid)
     this.#deps.resizes.forget(worker.uid)
     this.#deps.allocations.forget(worker.uid)
     this.#deps.onGone(worker.uid)
     if (worker.pod !== undefined) this.#releaseName(podFullName(worker.pod))
-    const again = this.#registry.returning.get(worker.uid)
-    this.#registry.returning.delete(worker.uid)
+    const again = this.#entries.returning.get(worker.uid)
+    this.#entries.returning.delete(worker.uid)
     if (again?.unreadable !== undefined) this.#addUnreadable(again, again.unreadable)
     else if (again !== undefined) {
       this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
@@ -301,7 +301,7 @@ export class PodWorkers {
 
   /** A static pod of this name has ended: the first that waits for the name gets it, if the node takes it in. */
   #releaseName(name: string): void {
-    const next = nextForName(this.#registry.workers.values(), name)
+    const next = this.#registry.nextForName(name)
     if (next?.pod === undefined) return
     if (this.#admit(next.pod)) next.release()
     else next.remove()

@@ -11,8 +11,6 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 
 export interface RejectedPodsDeps {
-  /** Where they are kept for every part to see. */
-  readonly registry: { readonly rejected: Map<PodUid, RejectedPod> }
   readonly podDeps: {
     readonly events: PodEvents
     readonly metrics: Pick<PodLifeMetrics, 'podRejected'>
@@ -38,9 +36,10 @@ export class RejectedPods {
   readonly #deps: RejectedPodsDeps
   readonly #rejected: Map<PodUid, RejectedPod>
 
-  constructor(deps: RejectedPodsDeps) {
+  /** The map is that of the registry, for every part to see. */
+  constructor(deps: RejectedPodsDeps, rejected: Map<PodUid, RejectedPod>) {
     this.#deps = deps
-    this.#rejected = deps.registry.rejected
+    this.#rejected = rejected
   }
 
   get(uid: PodUid): RejectedPod | undefined {
