@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
-import { decodeMessage, type DbusMessage, encodeMessage } from '../../src/system/dbus/dbus-message.ts'
+import { decodeMessage, type DbusMessage, encodeMessage, MessageSplitter } from '../../src/system/dbus/dbus-message.ts'
 import type { DbusValue } from '../../src/system/dbus/dbus-value.ts'
-import { MessageSplitter } from '../../src/system/dbus/message-splitter.ts'
 import { openBusSocket } from '../../src/system/dbus/open-bus-socket.ts'
 
 /** What a method answers; undefined: nothing, ever. */

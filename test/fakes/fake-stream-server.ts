@@ -10,7 +10,7 @@ import { readChunks } from '../../src/protocols/streams/read-chunks.ts'
 import { SpdyDecoder } from '../../src/protocols/streams/spdy/spdy-decoder.ts'
 import { encodeDataHead, SPDY_FIN, SPDY_TYPES, encodeSynReply } from '../../src/protocols/streams/spdy/spdy-frames.ts'
 import { writeBytes } from '../../src/protocols/streams/write-bytes.ts'
-import { SPDY_DICTIONARY } from '../../src/protocols/streams/spdy/spdy-dictionary.ts'
+import { SPDY_DICTIONARY } from '../../src/protocols/streams/spdy/read-spdy-headers.ts'
 
 /** A command as the runtime sees it: streams by their types. */
 export class FakeCommand {

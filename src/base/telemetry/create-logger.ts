@@ -2,10 +2,14 @@ import type { Clock } from '../async/clock.ts'
 import { computeFileVerbosity } from './compute-file-verbosity.ts'
 import type { FileVerbosity } from './compute-file-verbosity.ts'
 import type { LogLevel } from './create-log-output.ts'
-import { findCaller } from './find-caller.ts'
-import type { FindSource } from './find-caller.ts'
 import type { LogFields, Logger } from './logger.ts'
 import { replaceValue, toLoggable, toText } from './error-text.ts'
+
+// The logger itself, and whatever wraps it.
+const CALLER_DEPTH = 8
+
+/** Finds the source that a line of a file comes from; undefined where the file is the source. */
+type FindSource = (path: string, line: number) => string | undefined
 
 /** How much is logged; may be changed while the agent runs. */
 export interface Verbosity {
@@ -88,4 +92,18 @@ function toTextLine(
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${toText(toLoggable(name, value))}`)
   return `${level === 'debug' ? 'I' : level.charAt(0).toUpperCase()}${date} ${clockTime} ${String(pid).padStart(7)} ${program}] ${JSON.stringify(message)}${rest.join('')}\n`
+}
+
+/** The source from which this one was called; empty when that is unknown. */
+function findCaller(own: string, findSource: FindSource = () => undefined): string {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = CALLER_DEPTH
+  const { stack = '' } = new Error('where are we?')
+  Error.stackTraceLimit = limit
+  const sources = [...stack.matchAll(/(?:file:\/\/|[ (])(\/[^\s)]+?):(\d+):\d+/g)].map(([, url = '', line]) => {
+    const path = decodeURI(url)
+    return findSource(path, Number(line)) ?? path
+  })
+  const place = sources.findLastIndex((source) => source.endsWith(own))
+  return place === -1 ? '' : (sources[place + 1] ?? '')
 }

@@ -15,7 +15,6 @@ import { computeContainerCpus, computeUsableCpus } from './compute-container-cpu
 import type { CpuRejection, CpuSituation } from './compute-container-cpus.ts'
 import { computeCpuAllocation } from './choose/compute-cpu-allocation.ts'
 import type { CpuAllocation } from './choose/compute-cpu-allocation.ts'
-import { computeCpuPoolStats } from './compute-cpu-pool-stats.ts'
 import { computeContainerCpuHints, computePodCpuHints } from './choose/compute-cpu-hints.ts'
 import { computeExclusiveCount } from './choose/compute-exclusive-count.ts'
 import { computeWholePodCpus } from './choose/compute-whole-pod-cpus.ts'
@@ -317,4 +316,15 @@ export class CpuAssignments implements PodCpus {
 
 function sortedCpus(cpus: CpuSet): readonly number[] {
   return [...cpus].sort((a, b) => a - b)
+}
+
+/** How many CPUs are given away, and how many could be. */
+function computeCpuPoolStats({ topology, reserved }: CpuPolicy, { shared, assignments }: CpuState): CpuPoolStats {
+  const exclusive = assignedCpus(assignments)
+  const places = topology.filter(({ cpu }) => exclusive.has(cpu))
+  return {
+    free: shared.difference(reserved).size,
+    exclusive: exclusive.size,
+    exclusiveByNode: new Map([...groupCpus(places, 'numaNode')].map(([node, cpus]) => [node, cpus.size])),
+  }
 }

@@ -4,7 +4,6 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { computeAppArmorRejection } from './compute-app-armor-rejection.ts'
 import { computeFeatureRejection } from './compute-feature-rejection.ts'
 import type { FeatureInfo } from './compute-feature-rejection.ts'
-import { computeGroupsPolicyRejection } from './compute-groups-policy-rejection.ts'
 import { computeMismatches } from './compute-mismatches.ts'
 import { computePreemption } from './compute-preemption.ts'
 import { computePressureRejection } from './compute-pressure-rejection.ts'
@@ -106,4 +105,16 @@ function computePlaceRejection(pod: Pod, info: AdmissionInfo, shortages: readonl
 function toRejection({ resource, requested, used, capacity }: Shortage): Rejection {
   const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`
   return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${amounts}` }
+}
+
+/** A runtime that does not know the policy would give the container groups that it must not have. */
+function computeGroupsPolicyRejection(
+  { spec }: Pod,
+  node: { readonly supplementalGroupsPolicy: boolean },
+): Rejection | undefined {
+  if (spec.securityContext?.supplementalGroupsPolicy !== 'Strict' || node.supplementalGroupsPolicy) return undefined
+  return {
+    reason: 'SupplementalGroupsPolicyNotSupported',
+    message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
+  }
 }

@@ -5,7 +5,6 @@ import type { Pressures } from './compute-pressure-rejection.ts'
 import { computeRaisedAmounts } from './compute-raised-amounts.ts'
 import { computeSafeSysctls } from './compute-safe-sysctls.ts'
 import type { Rejection } from './rejection.ts'
-import type { ResourceProvider } from './resource-provider.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { PodCapability } from '../containers/unsupported-fields.ts'
 import type { KernelInfo } from '../../system/machine/read-kernel.ts'
@@ -15,6 +14,17 @@ import type { Node } from '../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { RuntimeFeatures } from '../../model/pod/runtime-features.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
+
+/**
+ * Gives containers something of the node for themselves, when their pod is admitted. Placement is one: it gives CPUs, memory and
+ * what else has a place in the machine.
+ */
+export interface ResourceProvider {
+  /** Why the pod cannot have what it asks for; undefined when it has it now, or asks for nothing. */
+  admit(pod: Pod): Rejection | undefined
+  /** The pod does not run here after all, or has gone. */
+  release(uid: PodUid): void
+}
 
 /** What becomes of a pod that has to leave for another: what its status says when it has ended. */
 interface Eviction {

@@ -10,12 +10,19 @@ import { isRecord } from '../../base/document/is-record.ts'
 import { GarbledAnswerError } from './garbled-answer-error.ts'
 import { KubeApiError, KubeUnreachableError } from './kube-client.ts'
 import type { KubeClient, KubeRequest, WatchEvent } from './kube-client.ts'
-import { parseWatchEvent } from './parse-watch-event.ts'
 import { readLines, readText } from './read-body.ts'
 import { RequestBudget } from './request-budget.ts'
 import { toApiError } from './to-api-error.ts'
 import { BrokenConnectionError, RetiredConnectionError } from './transport/transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts'
+
+const WATCH_TYPES: readonly unknown[] = [
+  'ADDED',
+  'MODIFIED',
+  'DELETED',
+  'BOOKMARK',
+  'ERROR',
+] satisfies WatchEvent['type'][]
 
 export interface KubeClientDeps {
   /** Clients may share one. */
@@ -236,4 +243,20 @@ function toFailedAttempt(error: unknown): FailedAttempt {
 
 function describe({ method, path }: KubeRequest): string {
   return `${method} "${path}"`
+}
+
+/** One line of a watch. Its text is not quoted when it makes no sense: it may hold a secret. */
+function parseWatchEvent(line: string): WatchEvent {
+  let value: Partial<WatchEvent> | null
+  try {
+    value = parseExactJson(line) as typeof value
+  } catch {
+    throw new GarbledAnswerError(`Cannot read a watch: a line of ${line.length} characters is not JSON`)
+  }
+  const { type, object } = value ?? {}
+  if (!WATCH_TYPES.includes(type)) throw new GarbledAnswerError('Cannot read a watch: a line is of no known type')
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw new GarbledAnswerError('Cannot read a watch: a line has no object')
+  }
+  return { type, object } as WatchEvent
 }

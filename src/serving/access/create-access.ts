@@ -6,13 +6,13 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { AccessReviews } from './access-reviews.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import type { AccessMetrics } from '../../metrics/access-metrics.ts'
-import { createAccessCheck } from './create-access-check.ts'
 import { createClientAuthenticator } from './create-client-authenticator.ts'
 import { createAuthorizer } from './create-authorizer.ts'
-import type { AuthorizationMode } from './create-authorizer.ts'
+import type { AuthorizationMode, Authorize } from './create-authorizer.ts'
 import { TokenReviews } from './token-reviews.ts'
 import type { AccessCheck } from '../http/access-check.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { AuthenticateClient } from './create-client-authenticator.ts'
 
 export interface CreateAccessDeps {
   readonly settings: Pick<Settings, 'access' | 'config' | 'gates' | 'nodeName'>
@@ -94,4 +94,20 @@ function toMode(
 function need<T>(client: T | undefined, what: string): T {
   if (client !== undefined) return client
   throw new FatalError(`Cannot use webhook ${what}: there is no API server to ask, expected --kubeconfig`)
+}
+
+/** Who it is, and then whether it may: for every request alike. */
+export function createAccessCheck({
+  authenticate,
+  authorize,
+}: {
+  readonly authenticate: AuthenticateClient
+  readonly authorize: Authorize
+}): AccessCheck {
+  return async (request, path, signal) => {
+    const caller = await authenticate(request, signal)
+    if (caller === undefined) return { refusal: { status: 401, body: 'Unauthorized' } }
+    const refusal = await authorize(caller, { method: request.method ?? '', path }, signal)
+    return refusal === undefined ? { caller } : { caller, refusal }
+  }
 }

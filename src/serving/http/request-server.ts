@@ -6,7 +6,7 @@ import { DeadlineError } from '../../base/async/abort-errors.ts'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
-import type { HttpMetrics } from '../../metrics/serving-metrics.ts'
+import type { HttpMetrics, RequestLabels } from '../../metrics/serving-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { AccessCheck, AccessDecision } from './access-check.ts'
 import { findProgram, isAudited } from './audit.ts'
@@ -17,10 +17,13 @@ import { RouteTable } from './route-table.ts'
 import type { Destination } from './route-table.ts'
 import { sendAnswer } from './send-answer.ts'
 import type { Answer } from './send-answer.ts'
-import { toRequestLabels } from './to-request-labels.ts'
 import { traceRequest } from './trace-request.ts'
 import type { TraceRequestDeps } from './trace-request.ts'
-import { watchStatus } from './watch-status.ts'
+
+const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})/
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const LONG_RUNNING = new Set(['exec', 'attach', 'debug'])
 
 export interface RequestServerDeps extends TraceRequestDeps {
   readonly routes: readonly Route[]
@@ -229,4 +232,32 @@ function refuseUpgrade(request: IncomingMessage, socket: Duplex, refusal: Answer
   response.assignSocket(socket as Socket)
   response.once('finish', () => socket.end())
   sendAnswer(response, { ...refusal, headers: { ...refusal.headers, connection: 'close' } })
+}
+
+/** What a request counts as. All of it comes from closed sets: no client can make new series. */
+function toRequestLabels(
+  method: string | undefined,
+  path: string,
+  serverType: RequestLabels['serverType'],
+): RequestLabels {
+  return {
+    method: method !== undefined && METHODS.has(method) ? method : 'other',
+    path,
+    serverType,
+    longRunning: LONG_RUNNING.has(path),
+  }
+}
+
+/** Reads along what is first written to a connection; gives the status that the client got, if it is one of HTTP. */
+function watchStatus(socket: Duplex): () => number | undefined {
+  let status: number | undefined
+  const write = socket.write.bind(socket)
+  socket.write = ((chunk: Uint8Array | string, ...rest: [never]) => {
+    socket.write = write
+    const start = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('latin1', 0, 16)
+    const [, code] = STATUS_LINE.exec(start) ?? []
+    if (code !== undefined) status = Number(code)
+    return write(chunk, ...rest)
+  }) as typeof socket.write
+  return () => status
 }

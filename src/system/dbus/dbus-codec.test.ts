@@ -3,11 +3,10 @@ import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import * as fc from 'fast-check'
 import { DbusFormatError } from './dbus-error.ts'
-import { type DbusMessage, decodeMessage, encodeMessage } from './dbus-message.ts'
+import { type DbusMessage, decodeMessage, encodeMessage, MessageSplitter } from './dbus-message.ts'
 import { DbusReader } from './dbus-reader.ts'
 import type { DbusValue } from './dbus-value.ts'
 import { DbusWriter } from './dbus-writer.ts'
-import { MessageSplitter } from './message-splitter.ts'
 
 interface Typed {
   readonly signature: string

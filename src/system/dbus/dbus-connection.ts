@@ -3,9 +3,8 @@ import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
 import { DbusCallError, DbusConnectionError } from './dbus-error.ts'
-import { type DbusMessage, decodeMessage, encodeMessage } from './dbus-message.ts'
+import { type DbusMessage, decodeMessage, encodeMessage, MessageSplitter } from './dbus-message.ts'
 import type { DbusValue } from './dbus-value.ts'
-import { MessageSplitter } from './message-splitter.ts'
 import { openBusSocket } from './open-bus-socket.ts'
 
 /** A method to call. */

@@ -58,7 +58,7 @@ export function encodeMessage(message: DbusMessage): Buffer {
 }
 
 /** How many bytes the message at the beginning has; undefined while too few are there to know. */
-export function messageLength(bytes: Buffer): number | undefined {
+function messageLength(bytes: Buffer): number | undefined {
   if (bytes.length < FIXED_BYTES) return undefined
   const [bodyLength = 0, , fieldsLength = 0] = new DbusReader(bytes.subarray(4), isLittleEndian(bytes)).readAll('uuu')
   const length = FIXED_BYTES + Math.ceil(Number(fieldsLength) / 8) * 8 + Number(bodyLength)
@@ -107,4 +107,32 @@ function isLittleEndian(bytes: Buffer): boolean {
     throw new DbusFormatError(`Cannot read a message that begins with byte ${bytes[0]}: expected "l" or "B"`)
   }
   return bytes[0] === LITTLE_ENDIAN
+}
+
+/** Cuts what arrives into whole messages. */
+export class MessageSplitter {
+  #chunks: Buffer[] = []
+  #size = 0
+  /** From which size on it is worth reading again. */
+  #wanted = 1
+
+  /** The messages that are complete now. */
+  push(chunk: Buffer): readonly Buffer[] {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    if (this.#size < this.#wanted) return []
+    let rest = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
+    const messages: Buffer[] = []
+    let length = messageLength(rest)
+    while (length !== undefined && rest.length >= length) {
+      // A copy at an address of its own would be needed for nothing: readers count from the beginning of the view.
+      messages.push(rest.subarray(0, length))
+      rest = rest.subarray(length)
+      length = messageLength(rest)
+    }
+    this.#chunks = rest.length === 0 ? [] : [rest]
+    this.#size = rest.length
+    this.#wanted = length ?? rest.length + 1
+    return messages
+  }
 }

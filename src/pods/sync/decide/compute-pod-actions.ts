@@ -1,11 +1,10 @@
 import type { Container } from '../../../model/generated/core-v1.ts'
 import { hasRunningParts, newestInstance } from '../../../model/pod/observed-pod.ts'
-import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
+import type { ObservedPod, ObservedContainer } from '../../../model/pod/observed-pod.ts'
 import type { PodAllocation } from '../../../model/resources/pod-allocation.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { restartAllTriggers } from '../../../model/pod/restart-all-triggers.ts'
 import { effectiveRestartPolicy, mayRestart } from '../../../model/pod/restart-policy.ts'
-import { computeContainerReset } from './compute-container-reset.ts'
 import { computeInitContainerActions, hasInitFailedForGood } from './compute-init-container-actions.ts'
 import { computeRegularContainerActions } from './compute-regular-container-actions.ts'
 import { computeSandboxChange } from './compute-sandbox-change.ts'
@@ -13,7 +12,7 @@ import type { SandboxChange } from './compute-sandbox-change.ts'
 import { computeDueStarts, computeStarts } from './compute-starts.ts'
 import type { NamedStart, StartsInput } from './compute-starts.ts'
 import { killText } from '../stop/kill-texts.ts'
-import type { ContainerKill, PodActions } from './pod-actions.ts'
+import type { ContainerKill, PodActions, ContainerReset, ContainerStart } from './pod-actions.ts'
 import type { ProbeVerdicts } from '../probing/probe-verdicts.ts'
 import { computeResizeActions, computeResizeRestarts } from '../resize/compute-resize-actions.ts'
 
@@ -128,4 +127,26 @@ function computeSurplus(observed: ObservedPod): ContainerKill[] {
   return observed.containers
     .filter(({ id, name, state }) => state === 'running' && newestInstance(observed, name)?.id !== id)
     .map(({ id, name }) => ({ id, name, cause: 'surplus', message: killText({ what: 'Container', name }, 'surplus') }))
+}
+
+/**
+ * What has to go so that all containers of a pod restart: the others first and the newest instances of those that asked for it last.
+ * When this is broken off in between, what is left still asks for it. Containers for debugging stay.
+ */
+function computeContainerReset(
+  { spec }: Pod,
+  observed: ObservedPod,
+  triggers: readonly ContainerStart[],
+): ContainerReset {
+  const asked = (name: string) => triggers.some((trigger) => trigger.name === name)
+  const regular = new Set(spec.containers.map(({ name }) => name))
+  const init = new Set((spec.initContainers ?? []).map(({ name }) => name))
+  const isNewest = ({ id, name }: ObservedContainer) => newestInstance(observed, name)?.id === id
+  const groups = [
+    observed.containers.filter(({ name }) => regular.has(name) && !asked(name)),
+    observed.containers.filter(({ name }) => init.has(name) && !asked(name)),
+    observed.containers.filter((instance) => asked(instance.name) && !isNewest(instance)),
+    observed.containers.filter((instance) => asked(instance.name) && isNewest(instance)),
+  ]
+  return { triggers, groups: groups.filter((group) => group.length > 0) }
 }

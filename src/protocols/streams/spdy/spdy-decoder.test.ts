@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createInflate } from 'node:zlib'
 import * as fc from 'fast-check'
 import { encodeSynReply } from './spdy-frames.ts'
-import { SPDY_DICTIONARY } from './spdy-dictionary.ts'
+import { SPDY_DICTIONARY } from './read-spdy-headers.ts'
 import { encodeSpdyHeaders } from './encode-spdy-headers.ts'
 import { SpdyDecoder, SpdyError } from './spdy-decoder.ts'
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
-import { encodeWebSocketHead, WEBSOCKET_OPCODES } from './encode-websocket-frame.ts'
+import { encodeWebSocketHead, WEBSOCKET_OPCODES } from './websocket-connection.ts'
 import { WebSocketDecoder, WebSocketError } from './websocket-decoder.ts'
 import type { WebSocketEvent } from './websocket-decoder.ts'
 

@@ -7,8 +7,7 @@ import type { NodeLog, NodeLogs } from '../../../system/directories/logs/node-lo
 import type { Route, RouteRequest } from '../../http/route.ts'
 import { sendAnswer, sendText } from '../../http/send-answer.ts'
 import { parseNodeLogQuery } from './parse-node-log-query.ts'
-import type { NodeLogQuery } from './parse-node-log-query.ts'
-import { toJournalArguments } from './to-journal-arguments.ts'
+import type { NodeLogQuery, LogOptions } from './parse-node-log-query.ts'
 
 /** The journal of the machine. */
 export interface Journal {
@@ -152,4 +151,25 @@ async function copyFile(logs: NodeLogs, path: string, sink: Writable): Promise<v
   await logs.open(path, async (log) => {
     if (log.kind === 'file' && log.size > 0) await pipeline(log.content(), sink, { end: false })
   })
+}
+
+/** The arguments of journalctl for the lines of some services. */
+export function toJournalArguments(services: readonly string[], options: LogOptions): readonly string[] {
+  const { sinceTime, untilTime, tailLines, pattern, boot } = options
+  return [
+    '--utc',
+    '--no-pager',
+    '--output=short-precise',
+    ...(sinceTime === undefined ? [] : [`--since=${toJournalTime(sinceTime)}`]),
+    ...(untilTime === undefined ? [] : [`--until=${toJournalTime(untilTime)}`]),
+    ...(tailLines === undefined ? [] : ['--pager-end', `--lines=${tailLines}`]),
+    ...services.map((service) => `--unit=${service}`),
+    ...(pattern === undefined ? [] : [`--grep=${pattern}`]),
+    ...(boot === undefined ? [] : ['--boot', String(boot)]),
+  ]
+}
+
+function toJournalTime(time: Date): string {
+  const date = [time.getUTCFullYear(), time.getUTCMonth() + 1, time.getUTCDate()].join('-')
+  return `${date} ${[time.getUTCHours(), time.getUTCMinutes(), time.getUTCSeconds()].join(':')}`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseNodeLogQuery } from './parse-node-log-query.ts'
-import { toJournalArguments } from './to-journal-arguments.ts'
+import { toJournalArguments } from './logs-routes.ts'
 
 const parse = (query: string) => parseNodeLogQuery(new URLSearchParams(query))
 

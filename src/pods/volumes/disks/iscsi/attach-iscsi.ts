@@ -2,8 +2,7 @@ import type { Clock } from '../../../../base/async/clock.ts'
 import { errorMessage } from '../../../../base/telemetry/error-text.ts'
 import type { ChapSecrets, IscsiAdmin } from '../../../../system/scsi/iscsi-admin.ts'
 import type { ScsiDevices } from '../../../../system/scsi/scsi-devices.ts'
-import { computeAttachRound } from './compute-attach-round.ts'
-import { iscsiLink } from './iscsi-disk.ts'
+import { computeAttachRound, iscsiLink } from './iscsi-disk.ts'
 import type { IscsiDisk } from './iscsi-disk.ts'
 
 export interface AttachIscsiDeps {

@@ -3,6 +3,11 @@ import type { ObjectKey } from '../../../objects/object-api.ts'
 import type { DesiredVolume } from '../../desired-volume.ts'
 import type { Disk } from '../disk-protocol.ts'
 
+/** One way to a disk is enough, two make it safe. */
+const ENOUGH_PATHS = 2
+const ROUNDS_FOR_ALL = 2
+const MOST_ROUNDS = 5
+
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
 
 /** A disk of an iSCSI target, and how it is reached. */
@@ -92,4 +97,16 @@ export function iscsiLink(
 ): RegExp {
   const name = RegExp.escape(`ip-${portal.replaceAll(/[[\]]/g, '')}-iscsi-${disk.iqn}-lun-${disk.lun}`)
   return new RegExp(transport === 'tcp' ? `^${name}$` : `^pci-.*-${name}$`)
+}
+
+/** Whether to try the portals again that gave no disk: all of them twice, and until there are two, but not for ever. */
+export function computeAttachRound(tried: {
+  readonly portals: number
+  readonly found: number
+  readonly round: number
+}): 'done' | 'again' | 'failed' {
+  const { portals, found, round } = tried
+  if (found === 0) return 'failed'
+  if (found === portals || round >= MOST_ROUNDS) return 'done'
+  return found >= ENOUGH_PATHS && round >= ROUNDS_FOR_ALL ? 'done' : 'again'
 }
