@@ -177,7 +177,6 @@ export async function openPods(stages: Stages, hub: Hints) {
         }),
         node: node.podSettings,
         metrics,
-        noteStep: (_, work) => work(),
         tracer,
         clock,
         log,

@@ -14,6 +14,7 @@ import { PodAllocations } from '../../src/pods/allocations/pod-allocations.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import type { PodWorkersDeps } from '../../src/pods/sync/pod-workers.ts'
 import type { LogFields, Logger } from '../../src/base/telemetry/logger.ts'
+import type { NoteStep } from '../../src/base/telemetry/note-step.ts'
 import { noTracer } from '../../src/base/telemetry/tracer.ts'
 import type { PodEvents } from '../../src/model/events/pod-events.ts'
 import { uncountedPods } from '../fakes/uncounted-pods.ts'
@@ -25,7 +26,7 @@ import { noCgroups } from '../fakes/no-cgroups.ts'
 import { createNodeSettings } from './create-agent.ts'
 import { FakePodFiles } from './fake-pod-files.ts'
 
-type PodDeps = PodWorkersDeps['podDeps']
+type PodDeps = PodWorkersDeps['podDeps'] & { readonly noteStep: NoteStep }
 type Calls = PodDeps['calls']
 
 /** A runtime that reports no features. */

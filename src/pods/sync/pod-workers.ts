@@ -25,7 +25,10 @@ import type { SyncSettings } from './sync-pod.ts'
 
 export interface PodWorkersDeps extends RejectedPodsDeps {
   readonly registry: PodRegistry
-  readonly podDeps: PodDeps & { readonly metrics: Pick<PodLifeMetrics, 'podRestarted' | 'podOrphaned'> }
+  /** What all workers share; each notes its own steps. */
+  readonly podDeps: Omit<PodDeps, 'noteStep'> & {
+    readonly metrics: Pick<PodLifeMetrics, 'podRestarted' | 'podOrphaned'>
+  }
   readonly settings: SyncSettings
   readonly allocations: Pick<PodAllocations, 'allocated' | 'admit' | 'adopt' | 'forget' | 'forgetUnknown'>
   readonly resizes: Pick<PodResizes, 'added' | 'updated' | 'sourcesReady' | 'forget' | 'retry'>

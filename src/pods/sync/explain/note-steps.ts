@@ -2,7 +2,7 @@ import type { PodDeps } from '../pod-worker.ts'
 import type { Timeline } from './timeline.ts'
 
 /** The same dependencies, with everything that is done through them for one pod noted in its timeline. */
-export function noteSteps(deps: PodDeps, timeline: Timeline): PodDeps {
+export function noteSteps(deps: Omit<PodDeps, 'noteStep'>, timeline: Timeline): PodDeps {
   const { calls, images, starts, ends } = deps
   const names = new Map<string, string>()
   const nameOf = (id: string | undefined) =>
