@@ -7,6 +7,9 @@ import { RootDirectoryWatch } from '../node/registration/root-directory-watch.ts
 import { NodeStartup } from '../node/registration/node-startup.ts'
 import { openNodeShutdown } from '../node/shutdown/open-node-shutdown.ts'
 import { toNodeSettings } from '../pods/sync/to-node-settings.ts'
+import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
+import { DISK_PLUGINS } from '../pods/volumes/disks/create-disk-kinds.ts'
+import { VolumesInUse } from '../pods/volumes/volumes-in-use.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
@@ -33,8 +36,7 @@ export async function openNode(base: Base, runtime: Runtime, devices: Devices, h
   })
   // Before anything is reported of the node, so that it does not seem ready at each start of the agent.
   await rootWatch.check()
-  // Set by the volumes of pods; undefined until those of earlier agents are known.
-  const volumesInUse: { names: readonly string[] | undefined } = { names: undefined }
+  const volumesInUse = new VolumesInUse([CSI_PLUGIN, ...DISK_PLUGINS], onChange)
   const own = await createNode(
     {
       ...base,

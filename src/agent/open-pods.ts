@@ -70,7 +70,7 @@ export async function openPods(stages: Stages, hub: Hints) {
     nodeTtlMs: membership.nodeTtlMs,
     onChange: (uids) => uids.forEach((uid) => hub.objectsChanged(uid)),
   })
-  const storage = await openVolumes(stages, objects, hub)
+  const storage = await openVolumes(stages, objects)
   const images = await createImages(
     {
       ...base,

@@ -3,13 +3,11 @@ import type { SelectableNode } from '../model/pod/matching/matches-node-selector
 import type { PodObjects } from '../pods/objects/pod-objects.ts'
 import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
-import { createDiskKinds, DISK_PLUGINS } from '../pods/volumes/disks/create-disk-kinds.ts'
+import { createDiskKinds } from '../pods/volumes/disks/create-disk-kinds.ts'
 import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
 import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
 import { VolumeMeter } from '../pods/volumes/usage/volume-meter.ts'
-import { VolumesInUse } from '../pods/volumes/volumes-in-use.ts'
 import { Volumes } from '../pods/volumes/volumes.ts'
-import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 import type { OpenedNode } from './open-node.ts'
 import type { Runtime } from './open-runtime.ts'
@@ -21,14 +19,11 @@ interface VolumeStages {
 }
 
 /** The volumes of pods, and what they take. */
-export async function openVolumes({ base, runtime, node }: VolumeStages, objects: PodObjects, hub: Hints) {
+export async function openVolumes({ base, runtime, node }: VolumeStages, objects: PodObjects) {
   const { settings, machine, membership, guarded, tasks } = base
   const { podEvents: events, nodeEvents } = membership
+  const { volumesInUse: inUse } = node
   const projects = await createVolumeProjects(base)
-  const inUse = new VolumesInUse([CSI_PLUGIN, ...DISK_PLUGINS], (names) => {
-    node.volumesInUse.names = names
-    hub.nodeChanged()
-  })
   const csi = createCsiKind(
     {
       ...base,

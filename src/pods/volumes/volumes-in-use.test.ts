@@ -4,7 +4,7 @@ import { VolumesInUse } from './volumes-in-use.ts'
 
 test('VolumesInUse reports what all kinds have, as soon as each of them knows', () => {
   const reported: unknown[] = []
-  const inUse = new VolumesInUse(['a', 'b'], (names) => void reported.push(names))
+  const inUse: VolumesInUse = new VolumesInUse(['a', 'b'], () => void reported.push(inUse.names))
   inUse.set('a', ['a/1'])
   inUse.set('b', [])
   inUse.set('b', ['b/1', 'b/0'])
