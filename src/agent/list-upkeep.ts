@@ -1,5 +1,5 @@
 import type { Loop } from '../base/async/loop.ts'
-import type { StatsOpener } from '../node/stats/stats-opener.ts'
+import type { createStats } from '../node/stats/create-stats.ts'
 import type { createImages } from '../pods/images/create-images.ts'
 import { runDeadContainerCollection } from '../pods/leftovers/run-dead-container-collection.ts'
 import { runShimCollection } from '../pods/leftovers/run-shim-collection.ts'
@@ -30,7 +30,7 @@ interface UpkeepParts {
   readonly images: Awaited<ReturnType<typeof createImages>>
   readonly files: Parameters<typeof reportResolverFaults>[0]
   readonly volumeStats: VolumeMeter
-  readonly stats: StatsOpener
+  readonly stats: ReturnType<typeof createStats>
   readonly terminationLogs: TerminationLogs
 }
 

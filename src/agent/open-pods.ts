@@ -3,7 +3,7 @@ import { Turnstile } from '../base/async/turnstile.ts'
 import { noTracer } from '../base/telemetry/tracer.ts'
 import { podLogName } from '../model/pod/pod.ts'
 import type { Pod, PodUid } from '../model/pod/pod.ts'
-import { StatsOpener } from '../node/stats/stats-opener.ts'
+import { createStats } from '../node/stats/create-stats.ts'
 import { createUserNamespaces } from '../node/user-namespaces/create-user-namespaces.ts'
 import { createNodeAdmission } from '../pods/admission/create-node-admission.ts'
 import type { EnvironmentFile } from '../pods/containers/environment/environment-sources.ts'
@@ -211,7 +211,7 @@ export async function openPods(stages: Stages, hub: Hints) {
   )
   const { volumeStats } = storage
   const terminationLogs = base.resources.use(new TerminationLogs({ clock, log }))
-  const stats = new StatsOpener({ ...base, runtime, volumes: () => volumeStats.usages(), terminationLogs }, tasks)
+  const stats = createStats({ ...base, runtime, volumes: () => volumeStats.usages(), terminationLogs }, tasks)
   const loops: readonly Loop[] = [
     { name: 'finished pods', run: (s) => journal.run(clock, s) },
     { name: 'remains of pods', run: (s) => remains.run(s) },
