@@ -89,6 +89,19 @@ describe('PluginRegistrations', () => {
     assert.deepEqual(journal, ['register disk.example.com', 'deregister disk.example.com', 'register second'])
   })
 
+  test('registers every plugin again when it is run again', async (t) => {
+    const { registrations, journal, pathOf, end } = start(t)
+    using _ = await FakePlugin.start(pathOf('a.sock'))
+    await until(() => journal.length === 1)
+    await end()
+    const stop = new AbortController()
+    const running = registrations.run(stop.signal)
+    await until(() => journal.length === 2)
+    assert.deepEqual(journal, ['register disk.example.com', 'register disk.example.com'])
+    stop.abort(new ShutdownError())
+    await assert.rejects(running, ShutdownError)
+  })
+
   test('notifies a plugin of an unknown type that no handler can use it, and again after a while', async (t) => {
     const { registrations, clock, slept, journal, pathOf } = start(t)
     using plugin = await FakePlugin.start(pathOf('a.sock'), { type: 'DRAPlugin', name: 'gpu' })

@@ -6,7 +6,6 @@ import type { FoundSockets } from '../../system/files/find-sockets.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { DirectoryWatches } from './directory-watches.ts'
 import type { PluginHandlers } from './plugin-handler.ts'
-import { runPlugin } from './run-plugin.ts'
 import { SocketGoneError } from './socket-gone-error.ts'
 
 export interface PluginRegistrationsDeps {
@@ -52,6 +51,9 @@ export class PluginRegistrations {
   /** Follows the directory until the signal aborts. Plugins stay registered then: the next agent finds them again. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps
+    // A run that failed ended the tasks of all plugins.
+    this.#known.clear()
+    this.#last.clear()
     await using group = new TaskGroup(signal)
     using watches = new DirectoryWatches({ onChange: () => this.#wakeup.wake(), log })
     for (;;) {
@@ -93,6 +95,8 @@ export class PluginRegistrations {
     group.run(`plugin ${path}`, async (shutdown) => {
       const done = (async () => {
         await before
+        // Loaded only where there are plugins.
+        const { runPlugin } = await import('./run-plugin.ts')
         const onRegistered = () => void (known.isRegistered = true)
         await runPlugin({ ...this.#deps, onRegistered }, path, { gone: known.gone.signal, shutdown })
       })()
