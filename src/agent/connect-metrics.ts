@@ -24,7 +24,7 @@ export function connectMetrics({ base, runtime, devices, pods, serving }: Stages
     observer: runtime.observer,
     certificates: {
       client: () => cluster?.certificates?.ttlSeconds(),
-      server: () => serving.certificateSeconds(),
+      server: () => serving.certificates.opened?.ttlSeconds(),
     },
   })
   metrics.connect(async () => {
@@ -41,7 +41,7 @@ export function connectMetrics({ base, runtime, devices, pods, serving }: Stages
       claimUsages: () => pods.volumeStats.claimUsages(),
       logUsages: () => listLogUsages(pods.stats.opened?.snapshot()),
       resizes: () => pods.resizes.counts(),
-      plugins: () => serving.registrations(),
+      plugins: () => serving.registrations.plugins(),
       credentialProvidersHash: settings.credentialProvidersHash,
       podCertificates: () => membership.projections?.certificateStates() ?? [],
       loopDelay,

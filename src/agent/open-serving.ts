@@ -1,16 +1,16 @@
 import { ApiReturn } from '../protocols/kube-api/list-watch/api-return.ts'
 import type { Loop } from '../base/async/loop.ts'
 import { WatchedValue } from '../base/async/watched-value.ts'
-import type { ServingCertificates } from '../node/certificates/open-serving-certificates.ts'
 import type { PodUid } from '../model/pod/pod.ts'
 import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
-import type { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
+import { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
 import type { Base } from './open-base.ts'
 import type { Devices } from './open-devices.ts'
 import type { OpenedNode } from './open-node.ts'
 import type { Pods } from './open-pods.ts'
 import type { Runtime } from './open-runtime.ts'
 import type { Sources } from './open-sources.ts'
+import { createServingCertificates } from '../serving/ports/create-serving-certificates.ts'
 import { runServers } from '../serving/ports/run-servers.ts'
 
 interface Stages {
@@ -29,24 +29,23 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
   const { rootDirectory, clock, log, tasks } = base
   const { registry, relists } = runtime
   const { plugins, placement, dra } = devices
-  // Both are loaded after the pods, which come first.
-  let certificates: ServingCertificates | undefined
-  let registrations: PluginRegistrations | undefined
-  const createApi = async () => {
-    const { createKubeletApi } = await import('../serving/ports/create-kubelet-api.ts')
-    const created = await createKubeletApi(
-      {
-        ...base,
-        runtime,
-        registry,
-        ownNode: node.own,
-        client: base.cluster?.client,
-        apiReturn: base.cluster?.apiReturn ?? new ApiReturn(),
-      },
-      tasks,
-    )
-    certificates = created.certificates
-    return created.api
+  const client = base.cluster?.client
+  const apiReturn = base.cluster?.apiReturn ?? new ApiReturn()
+  const certificates = createServingCertificates({ ...base, ownNode: node.own, client, apiReturn }, tasks)
+  const registrations = new PluginRegistrations({
+    directory: `${rootDirectory}/plugins_registry`,
+    handlers: new Map<string, PluginHandler>([
+      ['CSIPlugin', node.csi.handler],
+      ['DevicePlugin', plugins.handler],
+      ['DRAPlugin', dra.drivers],
+    ]),
+    clock,
+    log,
+  })
+  const apiDeps = async () => {
+    // Loaded after the pods, which come first.
+    const { createKubeletApiDeps } = await import('../serving/ports/create-kubelet-api-deps.ts')
+    return createKubeletApiDeps({ ...base, runtime, registry, client, certificates: await certificates.open() })
   }
   const statsRoutes = async () => {
     const [{ createNodeStatsRoutes }, engine] = await Promise.all([
@@ -63,7 +62,7 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
       async run(s) {
         const onAnswering = () => answering.set(true)
         const { refusedManifests, unusedFields } = sources
-        const asked = { registry, refusedManifests, unusedFields, statsRoutes, createApi, onAnswering }
+        const asked = { registry, refusedManifests, unusedFields, statsRoutes, apiDeps, onAnswering }
         const { volumes, images } = pods
         const placesOf = (uid: PodUid) => volumes.placesOf(uid)
         const listImages = (each: AbortSignal) => images.collector.list(each)
@@ -80,31 +79,15 @@ export function openServing({ base, runtime, devices, node, pods, sources }: Sta
         await runNodeSockets({ ...base, ...given, registry, changes: sources.changes }, s)
       },
     },
-    {
-      name: 'plugins',
-      async run(s) {
-        const { PluginRegistrations } = await import('../node/plugins/plugin-registrations.ts')
-        registrations = new PluginRegistrations({
-          directory: `${rootDirectory}/plugins_registry`,
-          handlers: new Map<string, PluginHandler>([
-            ['CSIPlugin', node.csi.handler],
-            ['DevicePlugin', plugins.handler],
-            ['DRAPlugin', dra.drivers],
-          ]),
-          clock,
-          log,
-        })
-        await registrations.run(s)
-      },
-    },
+    { name: 'plugins', run: (s) => registrations.run(s) },
   ]
   return {
     /** Resolves when the agent answers health checks, or cannot for now. */
     answering: (s: AbortSignal) => answering.until((isAnswering) => isAnswering, s),
     isHealthy: () => Object.values(health).every((check) => check() === undefined),
-    /** For how many seconds the certificate of the kubelet's API is valid; undefined before there is one. */
-    certificateSeconds: () => certificates?.ttlSeconds(),
-    registrations: () => registrations?.plugins() ?? [],
+    /** Of the kubelet's API. */
+    certificates,
+    registrations,
     loops,
     /** They begin after the agent is ready. */
     lateLoops,

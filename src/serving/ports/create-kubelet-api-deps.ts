@@ -1,15 +1,9 @@
 import type { Clock } from '../../base/async/clock.ts'
-import type { TaskGroup } from '../../base/async/task-group.ts'
-import { openServingCertificates } from '../../node/certificates/open-serving-certificates.ts'
-import type { ServingCertificates } from '../../node/certificates/open-serving-certificates.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { CriClient } from '../../protocols/cri/cri-client.ts'
 import type { Observer } from '../../pods/observe/observer.ts'
-import type { OwnNode } from '../../node/registration/create-node.ts'
 import { openLogDirectory } from '../../system/directories/logs/log-directory.ts'
 import { makeFolder } from '../../system/files/durable-file.ts'
-import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import { createContainerLogsRoute } from '../endpoints/logs/container-logs-route.ts'
@@ -23,10 +17,9 @@ export interface CreateKubeletApiDeps {
   readonly settings: Settings
   readonly runtime: { readonly calls: CriClient; readonly observer: Pick<Observer, 'uids' | 'get'> }
   readonly registry: Pick<PodRegistry, 'views'>
-  readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
   /** Undefined on a node without an API server. */
-  readonly client: KubeClient | undefined
-  readonly apiReturn: ApiReturn
+  readonly client: KubeletApiDeps['client']
+  readonly certificates: KubeletApiDeps['certificates']
   readonly rootDirectory: string
   readonly verbosity: Verbosity
   readonly metrics: AgentMetrics
@@ -35,17 +28,10 @@ export interface CreateKubeletApiDeps {
   readonly random: () => number
 }
 
-const LOOPBACK = ['127.0.0.1', '::1']
-
-/** Everything that the kubelet's own API serves, and what keeps its certificate and its metrics up to date. */
-export async function createKubeletApi(
-  deps: CreateKubeletApiDeps,
-  group: TaskGroup,
-): Promise<{ readonly api: KubeletApiDeps; readonly certificates: ServingCertificates }> {
-  const { runtime, client, clock, random, verbosity } = deps
-  const certificates = await openCertificates(deps)
-  group.runLoop('serving certificate', (s) => certificates.run(s))
-  const api = {
+/** What only the kubelet's own API serves, and to whom. */
+export function createKubeletApiDeps(deps: CreateKubeletApiDeps): KubeletApiDeps {
+  const { runtime, client, certificates, clock, random, verbosity } = deps
+  return {
     client,
     certificates,
     containers: createContainerRoutes(deps),
@@ -54,29 +40,6 @@ export async function createKubeletApi(
     startedAt: clock.now(),
     random,
   }
-  return { api, certificates }
-}
-
-async function openCertificates(deps: CreateKubeletApiDeps): Promise<ServingCertificates> {
-  const { settings, ownNode, metrics } = deps
-  const { config, flags, gates, nodeName } = settings
-  return await openServingCertificates({
-    ...deps,
-    nodeName,
-    folder: flags.certDir,
-    tlsCertFile: config.tlsCertFile,
-    tlsPrivateKeyFile: config.tlsPrivateKeyFile,
-    serverTLSBootstrap: config.serverTLSBootstrap,
-    reloads: gates.enabled('ReloadKubeletServerCertificateFile'),
-    // A port on loopback alone is reached by name, and a machine that is on no network has nothing else.
-    allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR') || LOOPBACK.includes(config.address),
-    nodeIps: ownNode.ips(),
-    nodeAddresses: () => ownNode.node().status?.addresses ?? [{ type: 'Hostname', address: nodeName }],
-    metrics: {
-      renewError: () => metrics.certificateRenewalFailed('server'),
-      rotated: (seconds) => metrics.serverCertificateRotated(seconds),
-    },
-  })
 }
 
 /** Logs, exec and the like. */

@@ -89,7 +89,7 @@ async function run(
     syncLoop: problem,
     devicePlugins: () => undefined,
     statsRoutes: async () => stats,
-    createApi: async () => {
+    apiDeps: async () => {
       steps.push('load the API')
       return apiDeps
     },

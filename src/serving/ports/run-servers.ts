@@ -46,7 +46,7 @@ export interface RunServersDeps {
   /** How many files this process may open, once that is settled. */
   readonly openFiles: Promise<number>
   /** What only the kubelet's API on its own port needs. */
-  readonly createApi: () => Promise<KubeletApiDeps>
+  readonly apiDeps: () => Promise<KubeletApiDeps>
   /** The port for health checks answers, unless there is none or it is taken. What the pods do not need is loaded from now on. */
   readonly onAnswering: () => void
 }
@@ -113,7 +113,7 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
     group.run('kubelet API', async (s) => {
       // Loaded only now: pods, and whether they are looked after, come before their readers.
       await answering.promise
-      const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.createApi()])
+      const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.apiDeps()])
       await runKubeletApi({ ...deps, open, api, limits }, s)
     })
   }
