@@ -30,7 +30,7 @@ export interface EndpointSwitches {
 export interface KubeletRoutesDeps {
   readonly switches: EndpointSwitches
   /** What every admitted client may see: health, metrics, pods, stats. */
-  readonly open: readonly Route[]
+  readonly sharedRoutes: readonly Route[]
   /** What reaches into containers: logs, exec and the like. */
   readonly containers: readonly Route[]
   readonly observed: () => readonly ObservedPod[]
@@ -46,10 +46,10 @@ export interface KubeletRoutesDeps {
 
 /** All endpoints of the API, as far as they are switched on. What is off and was known says so. */
 export function createKubeletRoutes(deps: KubeletRoutesDeps): readonly Route[] {
-  const { switches, open } = deps
-  if (!switches.debugging) return [...open, ...createDisabledDebugRoutes()]
+  const { switches, sharedRoutes } = deps
+  if (!switches.debugging) return [...sharedRoutes, ...createDisabledDebugRoutes()]
   const routes: readonly Route[] = [
-    ...open,
+    ...sharedRoutes,
     ...deps.containers.filter(({ path }) => switches.checkpoint || toPrefix(path) !== '/checkpoint'),
     createRunningPodsRoute(deps.observed),
     createConfigzRoute(deps.configuration),

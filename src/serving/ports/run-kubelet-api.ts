@@ -28,7 +28,7 @@ export interface RunKubeletApiDeps {
   readonly metrics: AgentMetrics
   readonly tracer: Tracer | undefined
   /** What the read-only port serves too. */
-  readonly open: readonly Route[]
+  readonly sharedRoutes: readonly Route[]
   readonly api: KubeletApiDeps
   readonly limits: ReturnType<typeof computeConnectionLimits>
   readonly clock: Clock
@@ -51,14 +51,14 @@ const NODE_LOGS = '/var/log'
 
 /** Serves the kubelet's API on its own port. */
 export async function runKubeletApi(deps: RunKubeletApiDeps, signal: AbortSignal): Promise<void> {
-  const { settings, metrics, tracer, open, api, limits, clock, log } = deps
+  const { settings, metrics, tracer, sharedRoutes, api, limits, clock, log } = deps
   await using group = new TaskGroup(signal)
   const { config } = settings
   const { client, certificates, random, observed, containers, verbosity } = api
   const access = await createAccess({ settings, client, metrics, clock, log, random }, group.signal)
   const routes = createKubeletRoutes({
     switches: toSwitches(settings),
-    open,
+    sharedRoutes,
     containers,
     observed,
     configuration: () => toConfigDocument(config),

@@ -98,13 +98,13 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
       ),
     )
   }
-  const open = [...createOpenRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
+  const sharedRoutes = [...createSharedRoutes(deps, health), ...createLazyRoutes(STATS, deps.statsRoutes)]
   if (!config.runOnce) {
     const socket = { name: 'agent socket', path: `${deps.rootDirectory}/${AGENT_SOCKET}`, metrics: UNCOUNTED }
-    group.run('agent socket', (s) => runSocketServer({ ...socket, routes: open, limits, log, clock }, s))
+    group.run('agent socket', (s) => runSocketServer({ ...socket, routes: sharedRoutes, limits, log, clock }, s))
   }
   if (config.readOnlyPort !== 0) {
-    const routes = [...open, ...createDisabledDebugRoutes()]
+    const routes = [...sharedRoutes, ...createDisabledDebugRoutes()]
     const checkAccess = createOwnNamesCheck([settings.nodeName])
     const server = { name: 'read-only', address: config.address, port: config.readOnlyPort, checkAccess }
     group.run('read-only', (s) => runPlainServer({ ...server, routes, metrics, tracer, limits, log, clock }, s))
@@ -114,14 +114,14 @@ export async function runServers(deps: RunServersDeps, signal: AbortSignal): Pro
       // Loaded only now: pods, and whether they are looked after, come before their readers.
       await answering.promise
       const [{ runKubeletApi }, api] = await Promise.all([import('./run-kubelet-api.ts'), deps.apiDeps()])
-      await runKubeletApi({ ...deps, open, api, limits }, s)
+      await runKubeletApi({ ...deps, sharedRoutes, api, limits }, s)
     })
   }
   await group.join()
 }
 
 /** What needs no right beyond seeing: the same on the ports and the socket. */
-function createOpenRoutes(
+function createSharedRoutes(
   { registry, refusedManifests, unusedFields, placesOf, listImages, metrics, clock }: RunServersDeps,
   health: readonly Route[],
 ): readonly Route[] {

@@ -52,7 +52,7 @@ function createRoutes(): readonly Route[] {
       flagz: true,
       statusz: true,
     },
-    open: [
+    sharedRoutes: [
       ...createHealthRoutes({
         checks: { ping: () => undefined, log: () => undefined, syncloop: () => undefined },
         onChecked() {},
