@@ -1,21 +1,17 @@
 import type { Observer } from '../pods/observe/observer.ts'
 import { findVolumes } from '../pods/volumes/find-volumes.ts'
 import type { Logger } from '../base/telemetry/logger.ts'
-import type { Base } from './open-base.ts'
-import type { Devices } from './open-devices.ts'
-import type { Pods } from './open-pods.ts'
-import type { Runtime } from './open-runtime.ts'
-
-interface Stages {
-  readonly base: Base
-  readonly runtime: Pick<Runtime, 'observer'>
-  readonly devices: Devices
-  readonly pods: Pods
-}
+import type { Stages } from './stages.ts'
 
 /** Learns what an earlier agent left: what runs, what is mounted, and what of the machine belongs to which pod. */
-export async function adoptRunning({ base, runtime: { observer }, devices, pods }: Stages): Promise<void> {
+export async function adoptRunning({
+  base,
+  runtime,
+  devices,
+  pods,
+}: Pick<Stages, 'base' | 'runtime' | 'devices' | 'pods'>): Promise<void> {
   const { tasks, log } = base
+  const { observer } = runtime
   await Promise.all([listRunning(observer, log), findVolumes({ ...base, volumes: pods.volumes }, tasks.signal)])
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await pods.userNamespaces.adopt(running)

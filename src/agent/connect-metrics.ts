@@ -1,26 +1,14 @@
 import { toNodeMetricSources } from '../metrics/to-node-metric-sources.ts'
 import { listLogUsages } from '../node/stats/reports/list-log-usages.ts'
 import { readOwnUsage } from '../system/processes/own-usage.ts'
-import type { Base } from './open-base.ts'
-import type { Devices } from './open-devices.ts'
-import type { Pods } from './open-pods.ts'
-import type { Runtime } from './open-runtime.ts'
-import type { Serving } from './open-serving.ts'
-
-interface Stages {
-  readonly base: Base
-  readonly runtime: Runtime
-  readonly devices: Devices
-  readonly pods: Pods
-  readonly serving: Serving
-}
+import type { Stages } from './stages.ts'
 
 /** Says what the metrics read when they are scraped. */
-export function connectMetrics({ base, runtime, devices, pods, serving }: Stages): void {
+export function connectMetrics({ base, runtime, registry, devices, pods, serving }: Stages): void {
   const { settings, cluster, membership, startedAt, loopDelay, metrics } = base
   const node = toNodeMetricSources({
     ...base,
-    registry: runtime.registry,
+    registry,
     observer: runtime.observer,
     certificates: {
       client: () => cluster?.certificates?.ttlSeconds(),

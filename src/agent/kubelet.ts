@@ -12,9 +12,11 @@ import type { KubeletDeps, Lifetime } from './open-base.ts'
 import { openDevices } from './open-devices.ts'
 import { openNode } from './open-node.ts'
 import { openPods } from './open-pods.ts'
+import { openRegistry } from './open-registry.ts'
 import { openRuntime } from './open-runtime.ts'
 import { openServing } from './open-serving.ts'
 import { openSources } from './open-sources.ts'
+import type { Stages } from './stages.ts'
 import { listMessageFolders } from '../pods/logs/list-logs.ts'
 import { reportRunOnce } from '../pods/sync/report/run-once.ts'
 
@@ -57,27 +59,26 @@ async function composeStages(base: Awaited<ReturnType<typeof openBase>>) {
   // Only a run with --runonce waits for it.
   const statusWakeup = new Wakeup()
   const runtime = await openRuntime(base, hub)
-  const devices = await openDevices(base, runtime, hub)
-  const node = await openNode(base, runtime, devices, hub)
-  const pods = await openPods({ base, runtime, devices, node }, hub)
+  const { registry, allocations } = await openRegistry(base, runtime)
+  const known = { base, runtime, registry, allocations }
+  const devices = await openDevices(known, hub)
+  const node = await openNode({ ...known, devices }, hub)
+  const pods = await openPods({ ...known, devices, node }, hub)
   // What runs is known before anything is desired: so a restart of the agent adopts, and never starts twice.
-  await adoptRunning({ base, runtime, devices, pods })
-  const sources = await openSources({ base, runtime, devices, node, pods })
-  const serving = openServing({ base, runtime, devices, node, pods, sources })
-  const stages = { base, runtime, devices, node, pods, sources, serving, statusWakeup }
-  hub.connect(createListeners(stages))
+  await adoptRunning({ ...known, devices, pods })
+  const sources = await openSources({ ...known, devices, node, pods })
+  const serving = openServing({ ...known, devices, node, pods, sources })
+  const stages = { ...known, devices, node, pods, sources, serving }
+  hub.connect(createListeners(stages, statusWakeup))
   connectMetrics(stages)
   const loops = [runtime, sources, devices, node, pods, serving].flatMap((stage) => stage.loops)
   // They protect the node and tidy up: loaded once it is known that the agent looks after its pods.
   const lateLoops = [node, pods].flatMap((stage) => stage.lateLoops)
-  return { ...stages, loops, lateLoops }
+  return { ...stages, statusWakeup, loops, lateLoops }
 }
 
-type Stages = Omit<Kubelet, 'loops' | 'lateLoops'>
-
 /** Where the hints of early parts go. */
-function createListeners({ runtime, devices, node, pods, sources, statusWakeup }: Stages): Hints {
-  const { registry } = runtime
+function createListeners({ runtime, registry, devices, node, pods, sources }: Stages, statusWakeup: Wakeup): Hints {
   return {
     podObserved(uid) {
       pods.workers.observed(uid)
@@ -115,11 +116,11 @@ function start(tasks: TaskGroup, loops: readonly Loop[]): void {
   for (const { name, run } of loops) tasks.runLoop(name, run)
 }
 
-async function runOnce({ base, runtime, sources, statusWakeup }: Kubelet, signal: AbortSignal): Promise<number> {
+async function runOnce({ base, registry, sources, statusWakeup }: Kubelet, signal: AbortSignal): Promise<number> {
   const { settings, clock, write } = base
   return await reportRunOnce(
     {
-      views: () => runtime.registry.views(),
+      views: () => registry.views(),
       allSeen: () => sources.mux.allSeen(),
       refused: sources.rejected,
       wakeup: statusWakeup,

@@ -15,15 +15,9 @@ import { logFiles } from '../system/directories/logs/log-files.ts'
 import type { TerminationLogs } from '../system/directories/logs/termination-logs.ts'
 import type { ProcessIdentity } from '../system/processes/process-identity.ts'
 import type { Hints } from './hub.ts'
-import type { Base } from './open-base.ts'
-import type { OpenedNode } from './open-node.ts'
-import type { Runtime } from './open-runtime.ts'
+import type { Stages } from './stages.ts'
 
-interface UpkeepStages {
-  readonly base: Base
-  readonly runtime: Runtime
-  readonly node: OpenedNode
-}
+type UpkeepStages = Pick<Stages, 'base' | 'runtime' | 'registry' | 'node'>
 
 interface UpkeepParts {
   readonly workers: PodWorkers
@@ -36,10 +30,10 @@ interface UpkeepParts {
 
 /** What keeps a node with pods in order: it begins when pods are being looked after. */
 export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints): readonly Loop[] {
-  const { base, runtime, node } = stages
+  const { base, runtime, registry, node } = stages
   const { settings, membership, tasks, clock, log } = base
   const { config } = settings
-  const { calls, observer, registry } = runtime
+  const { calls, observer } = runtime
   const { nodeEvents } = membership
   const { workers, images, files, volumeStats, stats, terminationLogs } = parts
   return [

@@ -1,19 +1,23 @@
 import type { Loop } from '../base/async/loop.ts'
 import { createDra, createDraFiles } from '../node/resource-claims/create-dra.ts'
 import type { Pod } from '../model/pod/pod.ts'
+import type { Observer } from '../pods/observe/observer.ts'
+import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { toCpuQuotaSettings } from '../pods/sync/to-node-settings.ts'
 import { createDevices } from '../node/devices/create-devices.ts'
 import { openPlacement } from './open-placement.ts'
 import type { Hints } from './hub.ts'
-import type { Base } from './open-base.ts'
-import type { Runtime } from './open-runtime.ts'
+import type { Stages } from './stages.ts'
 
 export type Devices = Awaited<ReturnType<typeof openDevices>>
 
 /** What containers get of this machine: devices of plugins, CPUs, memory, claims, and the cgroups that limit them. */
-export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
+export async function openDevices(
+  { base, runtime, registry }: Pick<Stages, 'base' | 'runtime' | 'registry'>,
+  hub: Hints,
+) {
   const { settings, host, rootDirectory, membership, metrics, tasks } = base
-  const { observer, registry } = runtime
+  const { observer } = runtime
   const plugins = await createDevices(
     {
       ...base,
@@ -35,7 +39,7 @@ export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
     {
       ...base,
       layout: runtime.cgroups,
-      pods: () => listAllPods(runtime),
+      pods: () => listAllPods(observer, registry),
       hasExclusiveCpus: (uid) => placement.hasExclusive(uid),
       onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
       onProtected: (sums) => metrics.memoryProtected(sums),
@@ -53,7 +57,7 @@ export async function openDevices(base: Base, runtime: Runtime, hub: Hints) {
 }
 
 /** The pods of which cgroups are made up; undefined while something may run that no source has named yet. */
-function listAllPods({ observer, registry }: Runtime): readonly Pod[] | undefined {
+function listAllPods(observer: Observer, registry: PodRegistry): readonly Pod[] | undefined {
   const runsAreKnown = observer.lastRelistAt !== undefined && observer.uids().every((uid) => registry.knows(uid))
   return registry.isComplete || runsAreKnown ? registry.activePods() : undefined
 }

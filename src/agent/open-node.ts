@@ -11,14 +11,12 @@ import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
 import { DISK_PLUGINS } from '../pods/volumes/disks/create-disk-kinds.ts'
 import { VolumesInUse } from '../pods/volumes/volumes-in-use.ts'
 import type { Hints } from './hub.ts'
-import type { Base } from './open-base.ts'
-import type { Devices } from './open-devices.ts'
-import type { Runtime } from './open-runtime.ts'
+import type { Stages } from './stages.ts'
 
 export type OpenedNode = Awaited<ReturnType<typeof openNode>>
 
 /** This node: what it has, what it reports, and its CSI drivers. */
-export async function openNode(base: Base, runtime: Runtime, devices: Devices, hub: Hints) {
+export async function openNode({ base, runtime, devices }: Pick<Stages, 'base' | 'runtime' | 'devices'>, hub: Hints) {
   const { settings, machine, host, cluster, membership, metrics, startedAt, clock, log, tasks } = base
   const { config, nodeName } = settings
   const { nodeEvents: events } = membership

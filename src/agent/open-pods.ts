@@ -27,10 +27,8 @@ import { TerminationLogs } from '../system/directories/logs/termination-logs.ts'
 import type { Hints } from './hub.ts'
 import { listUpkeep } from './list-upkeep.ts'
 import type { Base } from './open-base.ts'
-import type { Devices } from './open-devices.ts'
-import type { OpenedNode } from './open-node.ts'
 import { openVolumes } from './open-volumes.ts'
-import type { Runtime } from './open-runtime.ts'
+import type { Stages } from './stages.ts'
 import { createGarbageReports } from '../pods/leftovers/create-garbage-reports.ts'
 
 const START_PATIENCE_MS = 5000
@@ -38,22 +36,16 @@ const START_PATIENCE_MS = 5000
 const PARALLEL_ENDS_PER_CPU = 8
 const END_PATIENCE_MS = 500
 
-/** What pods are opened with. */
-interface Stages {
-  readonly base: Base
-  readonly runtime: Runtime
-  readonly devices: Devices
-  readonly node: OpenedNode
-}
+type PodStages = Pick<Stages, 'base' | 'runtime' | 'registry' | 'allocations' | 'devices' | 'node'>
 
 export type Pods = Awaited<ReturnType<typeof openPods>>
 
 /** The pods of this node: their workers, and everything that a worker acts through. */
-export async function openPods(stages: Stages, hub: Hints) {
-  const { base, runtime, devices, node } = stages
+export async function openPods(stages: PodStages, hub: Hints) {
+  const { base, runtime, registry, allocations, devices, node } = stages
   const { settings, host, membership, metrics, tasks, clock, log, random } = base
   const { config, flags } = settings
-  const { calls, observer, health, features, allocations, registry } = runtime
+  const { calls, observer, health, features } = runtime
   const { podEvents: events, nodeEvents } = membership
   const { placement } = devices
   const tracer = base.tracer ?? noTracer

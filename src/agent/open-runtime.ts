@@ -3,14 +3,11 @@ import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
 import { createNodeCredentials, findImageLogins } from '../pods/images/credentials/create-node-credentials.ts'
 import { listDockerFlags, toDockerSettings } from '../model/config/flags/docker-flags.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
-import { PodAllocations } from '../pods/allocations/pod-allocations.ts'
 import { Observer } from '../pods/observe/observer.ts'
 import { RelistHealth } from '../pods/observe/relist-health.ts'
 import { runObserver } from '../pods/observe/run-observer.ts'
 import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
-import { toResizeScope } from '../pods/sync/resize/to-resize-rules.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
-import { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { MovingRecords } from '../protocols/cni/moving-records.ts'
 import { askAgain } from '../protocols/cri/ask-again.ts'
 import { findCdiFault } from '../protocols/cri/find-cdi-fault.ts'
@@ -35,7 +32,7 @@ const TOO_LARGE = {
 
 export type Runtime = Awaited<ReturnType<typeof openRuntime>>
 
-/** Waits for the runtime and asks it what it is. What runs in it is observed, and every pod is registered, from here on. */
+/** Waits for the runtime and asks it what it is. What runs in it is observed from here on. */
 export async function openRuntime(base: Base, hub: Hints) {
   const { settings, metrics, membership, clock, log, tasks } = base
   const { config } = settings
@@ -69,10 +66,9 @@ export async function openRuntime(base: Base, hub: Hints) {
   const version = await startRuntime({ client, settings, clock, log }, tasks.signal)
   const health = new RuntimeHealth({ client: patient, clock, log, onChange: () => hub.runtimeChanged() })
   const onOld = () => metrics.runtimeLosesSupport(REPORTS_DRIVER_FROM)
-  // None of them needs another, and a start waits for all.
-  const [driver, allocations] = await Promise.all([
+  // Neither needs the other, and a start waits for both.
+  const [driver] = await Promise.all([
     findCgroupDriver({ client, settings, onOld, clock, log }, tasks.signal),
-    loadAllocations(base),
     // Before anything is reported of the node, so that it does not seem to fail at each start of the agent.
     health.check(tasks.signal),
   ])
@@ -129,8 +125,6 @@ export async function openRuntime(base: Base, hub: Hints) {
     features: () => toRuntimeFeatures(health.abilities, version),
     /** Why containers get no CDI devices from it; undefined when they do. */
     cdiFault: (signal: AbortSignal) => findCdiFault(calls, version, signal),
-    allocations,
-    registry: new PodRegistry({ allocations, observedPods: observer, events: membership.podEvents, clock }),
     loops,
   }
 }
@@ -156,14 +150,4 @@ function toDockerOptions(base: Base) {
     hairpin: settings.config.hairpinMode !== 'none',
     network: { enabled: cni, configurations, programs, mtu, records },
   }
-}
-
-/** What pods were granted, as the agent before this one noted it. */
-async function loadAllocations({ settings, host, rootDirectory, log }: Base): Promise<PodAllocations> {
-  const file = (name: string) => host.stateFile(`${rootDirectory}/${name}`)
-  return await PodAllocations.load({
-    files: { allocated: file('allocated_pods_state'), actuated: file('actuated_pods_state') },
-    scope: toResizeScope(settings),
-    log,
-  })
 }

@@ -4,30 +4,16 @@ import { WatchedValue } from '../base/async/watched-value.ts'
 import type { PodUid } from '../model/pod/pod.ts'
 import type { PluginHandler } from '../node/plugins/plugin-handler.ts'
 import { PluginRegistrations } from '../node/plugins/plugin-registrations.ts'
-import type { Base } from './open-base.ts'
-import type { Devices } from './open-devices.ts'
-import type { OpenedNode } from './open-node.ts'
-import type { Pods } from './open-pods.ts'
-import type { Runtime } from './open-runtime.ts'
-import type { Sources } from './open-sources.ts'
+import type { Stages } from './stages.ts'
 import { createServingCertificates } from '../serving/ports/create-serving-certificates.ts'
 import { runServers } from '../serving/ports/run-servers.ts'
-
-interface Stages {
-  readonly base: Base
-  readonly runtime: Runtime
-  readonly devices: Devices
-  readonly node: OpenedNode
-  readonly pods: Pods
-  readonly sources: Sources
-}
 
 export type Serving = ReturnType<typeof openServing>
 
 /** What others ask of the agent: its ports, and the sockets of the node. */
-export function openServing({ base, runtime, devices, node, pods, sources }: Stages) {
+export function openServing({ base, runtime, registry, devices, node, pods, sources }: Omit<Stages, 'serving'>) {
   const { rootDirectory, clock, log, tasks } = base
-  const { registry, relists } = runtime
+  const { relists } = runtime
   const { plugins, placement, dra } = devices
   const client = base.cluster?.client
   const apiReturn = base.cluster?.apiReturn ?? new ApiReturn()

@@ -9,24 +9,14 @@ import type { SourceLoopsDeps } from '../pods/sources/create-source-loops.ts'
 import { RefusedManifests } from '../pods/sources/refused-manifests.ts'
 import { leaveOutSwitchedOff } from '../pods/sources/leave-out-switched-off.ts'
 import { waitForFreshNode } from '../pods/sources/wait-for-fresh-node.ts'
-import type { Base } from './open-base.ts'
-import type { Devices } from './open-devices.ts'
-import type { OpenedNode } from './open-node.ts'
-import type { Pods } from './open-pods.ts'
-import type { Runtime } from './open-runtime.ts'
+import type { Stages } from './stages.ts'
 
-interface Stages {
-  readonly base: Base
-  readonly runtime: Runtime
-  readonly devices: Devices
-  readonly node: OpenedNode
-  readonly pods: Pods
-}
+type SourceStages = Omit<Stages, 'sources' | 'serving'>
 
 export type Sources = Awaited<ReturnType<typeof openSources>>
 
 /** Where desired pods come from: manifests and the cluster. */
-export async function openSources(stages: Stages) {
+export async function openSources(stages: SourceStages) {
   const { base, node, pods } = stages
   const { settings, membership, metrics, clock } = base
   const changes = new PodChanges()
@@ -81,7 +71,7 @@ export async function openSources(stages: Stages) {
 }
 
 /** Loaded only where there is a cluster. */
-async function openClusterPods({ base, runtime }: Stages, allSeen: () => boolean) {
+async function openClusterPods({ base, registry }: SourceStages, allSeen: () => boolean) {
   const { cluster, settings, membership, metrics } = base
   if (cluster === undefined) return undefined
   const { createClusterPods } = await import('./cluster/create-cluster-pods.ts')
@@ -90,7 +80,7 @@ async function openClusterPods({ base, runtime }: Stages, allSeen: () => boolean
     ...cluster,
     nodeName: settings.nodeName,
     node: () => toOwner(cluster.node()),
-    registry: runtime.registry,
+    registry,
     allSeen,
     events: membership.podEvents,
     onReported: (seconds) => metrics.podStatusReported(seconds),
@@ -98,9 +88,9 @@ async function openClusterPods({ base, runtime }: Stages, allSeen: () => boolean
 }
 
 /** Every source has been seen: what no pod has is free, and what is left of pods that no source knows goes. */
-function releaseUnknown({ base, runtime, devices, pods }: Stages): void {
+function releaseUnknown({ base, runtime, registry, devices, pods }: SourceStages): void {
   const { settings, metrics, tasks, clock, log } = base
-  const { observer, registry } = runtime
+  const { observer } = runtime
   pods.workers.sourcesReady()
   devices.placement.sourcesReady()
   for (const kind of pods.staged) kind.releaseUnused()

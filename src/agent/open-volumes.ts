@@ -9,17 +9,13 @@ import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projec
 import { VolumeMeter } from '../pods/volumes/usage/volume-meter.ts'
 import { Volumes } from '../pods/volumes/volumes.ts'
 import type { Base } from './open-base.ts'
-import type { OpenedNode } from './open-node.ts'
-import type { Runtime } from './open-runtime.ts'
-
-interface VolumeStages {
-  readonly base: Base
-  readonly runtime: Runtime
-  readonly node: OpenedNode
-}
+import type { Stages } from './stages.ts'
 
 /** The volumes of pods, and what they take. */
-export async function openVolumes({ base, runtime, node }: VolumeStages, objects: PodObjects) {
+export async function openVolumes(
+  { base, registry, node }: Pick<Stages, 'base' | 'registry' | 'node'>,
+  objects: PodObjects,
+) {
   const { settings, machine, membership, guarded, tasks } = base
   const { podEvents: events, nodeEvents } = membership
   const { volumesInUse: inUse } = node
@@ -30,7 +26,7 @@ export async function openVolumes({ base, runtime, node }: VolumeStages, objects
       csi: node.csi,
       objects,
       events,
-      evict: (uid, verdict, s) => runtime.registry.evict(uid, verdict, s),
+      evict: (uid, verdict, s) => registry.evict(uid, verdict, s),
       onInUse: (names) => inUse.set(CSI_PLUGIN, names),
     },
     tasks,

@@ -184,8 +184,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     },
     { tasks: group, resources },
   )
-  const { runtime, devices, pods, sources } = kubelet
-  const { registry } = runtime
+  const { runtime, registry, allocations, devices, pods, sources } = kubelet
   const loops = options.deviceFolder === undefined ? LOOPS : [...LOOPS, 'devices']
   for (const { name, run } of [...kubelet.loops, ...kubelet.lateLoops]) if (loops.includes(name)) group.run(name, run)
   const ended = group.join()
@@ -227,7 +226,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     nodeEvents: seen.nodeEvents,
     lines,
     cgroupsRemoved: world.cgroups.removed,
-    allocations: runtime.allocations,
+    allocations,
     resizes: pods.resizes,
     probeRuns: seen.probeRuns,
     /** What metrics would show of starts, resizes and devices. */

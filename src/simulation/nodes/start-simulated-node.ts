@@ -114,7 +114,7 @@ export async function startSimulatedNode(deps: SimulatedNodeDeps, signal: AbortS
   return {
     name: settings.nodeName,
     cri,
-    registry: kubelet.runtime.registry,
+    registry: kubelet.registry,
     /** The agent leaves, as on a machine: the cluster is not informed. */
     async [Symbol.asyncDispose](): Promise<void> {
       try {

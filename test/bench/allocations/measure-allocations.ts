@@ -18,7 +18,8 @@ const BATCHES = 7
 const WARM_UP = 2
 
 const agent = await startSmallAgent(PODS)
-const { registry, observer } = agent.kubelet.runtime
+const { registry, runtime } = agent.kubelet
+const { observer } = runtime
 const [uid] = agent.uids
 if (uid === undefined) throw new Error('Cannot measure: the agent has no pod')
 const input = createStatusInput()

@@ -80,17 +80,17 @@ export async function startSmallAgent(pods: number) {
     { tasks, resources: new DisposableStack() },
   )
   for (const { name, run } of kubelet.loops) if (LOOPS.includes(name)) tasks.run(name, run)
-  const { runtime, sources } = kubelet
+  const { registry, sources } = kubelet
   sources.mux.set(
     'file',
     Array.from({ length: pods }, (_, index) => createDesiredPod(index)),
   )
-  const isRunning = () => runtime.registry.views().filter(({ status }) => status?.phase === 'Running').length === pods
+  const isRunning = () => registry.views().filter(({ status }) => status?.phase === 'Running').length === pods
   for (let step = 0; step < MOST_STEPS && !isRunning(); step += 1) await clock.advance(STEP_MS)
   if (!isRunning()) throw new Error('The pods of the small agent do not run')
   // What was begun comes to its end.
   for (let step = 0; step < 20; step += 1) await clock.advance(STEP_MS)
-  return { kubelet, clock, cri, metrics, uids: runtime.registry.views().map(({ pod }) => pod.metadata.uid) }
+  return { kubelet, clock, cri, metrics, uids: registry.views().map(({ pod }) => pod.metadata.uid) }
 }
 
 function createDesiredPod(index: number) {
