@@ -8,7 +8,7 @@ import { ConfigError, FlagError, formatConfigError } from './model/config/config
 import { parseQuantity, quantityValue } from './model/resources/quantity.ts'
 import { loadConfiguration } from './model/config/load-configuration.ts'
 import type { CommandLine, Settings } from './model/config/load-configuration.ts'
-import { hostConfigFiles } from './system/files/config-files.ts'
+import { hostConfigFiles } from './system/files/host-config-files.ts'
 import { endProcess } from './system/processes/end-process.ts'
 import { findBuiltSource } from './system/processes/find-built-source.ts'
 import { nameProcess } from './system/processes/own-process.ts'

@@ -10,14 +10,14 @@ import {
   createCgroupMetrics,
   createEvictionMetrics,
   createShutdownMetrics,
-  createStartupMetrics,
+  createNodeStartupMetrics,
 } from './node-metrics.ts'
 import type {
   CgroupMetrics,
   EvictionMetrics,
   NodeMetricSources,
   ShutdownMetrics,
-  StartupMetrics,
+  NodeStartupMetrics,
 } from './node-metrics.ts'
 import type { FailureMetrics, ProcessSources } from './process-metrics.ts'
 import { createSelinuxMetrics } from './selinux-metrics.ts'
@@ -56,15 +56,15 @@ import { createResizeMetrics } from './resize-metrics.ts'
 import type { ResizeCounts, ResizeMetrics } from './resize-metrics.ts'
 import { createRuntimeMetrics } from './runtime-metrics.ts'
 import type { RuntimeMetrics } from './runtime-metrics.ts'
-import { createStartMetrics } from './start-metrics.ts'
-import type { StartMetrics } from './start-metrics.ts'
+import { createPodStartMetrics } from './pod-start-metrics.ts'
+import type { PodStartMetrics } from './pod-start-metrics.ts'
 import type { MetricsFormat } from '../base/telemetry/format-metrics.ts'
 import { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** What the agent counts. */
 export type AgentCounts = FailureMetrics &
   RuntimeMetrics &
-  StartMetrics &
+  PodStartMetrics &
   PodLifeMetrics &
   ImageMetrics &
   VolumeMetrics &
@@ -84,7 +84,7 @@ export type AgentCounts = FailureMetrics &
   ClientMetrics &
   AccessMetrics &
   NodeSocketMetrics &
-  StartupMetrics &
+  NodeStartupMetrics &
   StreamMetrics &
   CgroupMetrics &
   TracingMetrics & {
@@ -133,7 +133,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
   return {
     ...createFailureMetrics(main),
     ...createRuntimeMetrics(main),
-    ...createStartMetrics(main),
+    ...createPodStartMetrics(main),
     ...createPodLifeMetrics(main),
     ...createImageMetrics(main),
     ...createVolumeMetrics(main, sources.volumes),
@@ -151,7 +151,7 @@ export function createMetrics(sources: MetricsSources): AgentMetrics {
     ...createClientMetrics(main, sources.node.now),
     ...createAccessMetrics(main),
     ...createNodeSocketMetrics(main, sources.plugins),
-    ...createStartupMetrics(main),
+    ...createNodeStartupMetrics(main),
     ...createStreamMetrics(main),
     ...createCgroupMetrics(main),
     ...createTracingMetrics(main),

@@ -105,7 +105,7 @@ function addLifetimes(set: MetricSet, { certificates, now }: NodeMetricSources):
 }
 
 /** What is timed of the way of a new node into its cluster. */
-export interface StartupMetrics {
+export interface NodeStartupMetrics {
   nodeStartup(step: keyof typeof STEPS, seconds: number): void
 }
 
@@ -117,7 +117,7 @@ const STEPS = {
   whole: ['', 'From the start of the machine until the node was ready.'],
 } as const
 
-export function createStartupMetrics(set: MetricSet): StartupMetrics {
+export function createNodeStartupMetrics(set: MetricSet): NodeStartupMetrics {
   const toGauge = ([part, help]: readonly [string, string]) =>
     set.gauge({ name: `kubelet_node_startup_${part}duration_seconds`, help })
   const gauges = new Map(Object.entries(STEPS).map(([step, names]) => [step, toGauge(names)]))

@@ -1,4 +1,4 @@
-import { CONTAINER_TYPES } from './start-metrics.ts'
+import { CONTAINER_TYPES } from './pod-start-metrics.ts'
 import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** One try to make a sandbox. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { ObjectError } from '../../src/pods/objects/object-api.ts'
-import type { ObjectApi, ObjectKey, ObjectKind, ObjectKinds } from '../../src/pods/objects/object-api.ts'
+import type { ObjectApi, NamespacedName, ReferencedKind, ReferencedKinds } from '../../src/pods/objects/object-api.ts'
 import { FakeObjectApi } from '../fakes/fake-object-api.ts'
 import { FakeClock } from '../fakes/fake-clock.ts'
 import { createObjectFolder } from '../e2e/support/object-folder.ts'
@@ -14,8 +14,8 @@ import { createObjectFolder } from '../e2e/support/object-folder.ts'
 interface Setting {
   readonly api: ObjectApi
   readonly now: () => number
-  readonly put: <K extends ObjectKind>(kind: K, object: ObjectKinds[K]) => Promise<void>
-  readonly remove: (kind: ObjectKind, key: ObjectKey) => Promise<void>
+  readonly put: <K extends ReferencedKind>(kind: K, object: ReferencedKinds[K]) => Promise<void>
+  readonly remove: (kind: ReferencedKind, key: NamespacedName) => Promise<void>
   readonly goDown: () => Promise<void>
 }
 

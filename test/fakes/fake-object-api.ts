@@ -4,9 +4,9 @@ import type { PersistentVolumeClaim } from '../../src/model/generated/core-v1.ts
 import type {
   ClaimPatch,
   ObjectApi,
-  ObjectKey,
-  ObjectKind,
-  ObjectKinds,
+  NamespacedName,
+  ReferencedKind,
+  ReferencedKinds,
   Token,
   TokenSpec,
 } from '../../src/pods/objects/object-api.ts'
@@ -29,7 +29,7 @@ export class FakeObjectApi implements ObjectApi {
   /** The life of tokens; undefined gives what is asked for. */
   tokenLifeSeconds: number | undefined
   readonly #clock: Clock
-  readonly #objects = new Map<string, ObjectKinds[ObjectKind]>()
+  readonly #objects = new Map<string, ReferencedKinds[ReferencedKind]>()
   readonly #watchers = new Set<Watcher>()
   #version = 0
   #tokens = 0
@@ -43,7 +43,7 @@ export class FakeObjectApi implements ObjectApi {
     return this.#watchers.size
   }
 
-  put<K extends ObjectKind>(kind: K, object: ObjectKinds[K]): void {
+  put<K extends ReferencedKind>(kind: K, object: ReferencedKinds[K]): void {
     const { namespace = '', name = '' } = object.metadata ?? {}
     this.#version += 1
     const metadata = { uid: `${kind}-${name}`, ...object.metadata, resourceVersion: String(this.#version) }
@@ -51,7 +51,7 @@ export class FakeObjectApi implements ObjectApi {
     this.#report(idOf(kind, { namespace, name }))
   }
 
-  remove(kind: ObjectKind, key: ObjectKey): void {
+  remove(kind: ReferencedKind, key: NamespacedName): void {
     this.#objects.delete(idOf(kind, key))
     this.#report(idOf(kind, key))
   }
@@ -61,12 +61,12 @@ export class FakeObjectApi implements ObjectApi {
     for (const watcher of this.#watchers) watcher.fail(error)
   }
 
-  async get<K extends ObjectKind>(
+  async get<K extends ReferencedKind>(
     kind: K,
-    key: ObjectKey,
+    key: NamespacedName,
     options: { readonly cached: boolean },
     signal: AbortSignal,
-  ): Promise<ObjectKinds[K]> {
+  ): Promise<ReferencedKinds[K]> {
     this.calls.push(`get ${idOf(kind, key)}${options.cached ? ' cached' : ''}`)
     await this.#answer(signal)
     const object = this.#objects.get(idOf(kind, key))
@@ -76,8 +76,8 @@ export class FakeObjectApi implements ObjectApi {
 
   async watch<K extends 'ConfigMap' | 'Secret'>(
     kind: K,
-    key: ObjectKey,
-    onObject: (object: ObjectKinds[K] | undefined) => void,
+    key: NamespacedName,
+    onObject: (object: ReferencedKinds[K] | undefined) => void,
     signal: AbortSignal,
   ): Promise<never> {
     const id = idOf(kind, key)
@@ -99,7 +99,7 @@ export class FakeObjectApi implements ObjectApi {
     }
   }
 
-  async patchClaimStatus(key: ObjectKey, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim> {
+  async patchClaimStatus(key: NamespacedName, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim> {
     this.calls.push(`patch ${idOf('PersistentVolumeClaim', key)} ${JSON.stringify(patch.status)}`)
     const claim = await this.get('PersistentVolumeClaim', key, { cached: false }, signal)
     const { allocatedResourceStatuses: statuses, ...status } = patch.status
@@ -113,7 +113,7 @@ export class FakeObjectApi implements ObjectApi {
     return await this.get('PersistentVolumeClaim', key, { cached: false }, signal)
   }
 
-  async createToken(account: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token> {
+  async createToken(account: NamespacedName, spec: TokenSpec, signal: AbortSignal): Promise<Token> {
     this.calls.push(`createToken ${account.namespace}/${account.name} ${spec.audiences.join(',')}`)
     await this.#answer(signal)
     this.#tokens += 1
@@ -136,6 +136,6 @@ export class FakeObjectApi implements ObjectApi {
   }
 }
 
-function idOf(kind: ObjectKind, { namespace, name }: ObjectKey): string {
+function idOf(kind: ReferencedKind, { namespace, name }: NamespacedName): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
 }

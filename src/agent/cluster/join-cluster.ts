@@ -9,13 +9,13 @@ import type { ClientCertificates } from '../../node/certificates/open-client-cer
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { Projections, ProjectionsDeps } from '../../pods/volumes/payload/create-projections.ts'
 import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
-import { hostConfigFiles } from '../../system/files/config-files.ts'
+import { hostConfigFiles } from '../../system/files/host-config-files.ts'
 import { isProgram } from '../../system/files/is-program.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import type {
   KubeClientMetrics,
   OnHostResolved,
-  PluginCall,
+  CredentialPluginCall,
   PluginCertificate,
 } from '../../protocols/kube-api/client-metrics.ts'
 import { createKubeClient } from '../../protocols/kube-api/create-kube-client.ts'
@@ -46,7 +46,7 @@ export interface JoinClusterDeps {
   readonly metrics: {
     readonly client: KubeClientMetrics
     readonly certificate: CertificateMetrics
-    readonly pluginCall: (call: PluginCall) => void
+    readonly pluginCall: (call: CredentialPluginCall) => void
     readonly pluginCertificate: (given: PluginCertificate) => void
     readonly hostResolved: OnHostResolved
   }

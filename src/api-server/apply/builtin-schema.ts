@@ -4,7 +4,7 @@ import { setKey } from '../../base/document/position-index.ts'
 import { apiTypes } from '../../model/schema/api-types.ts'
 import { zeroScalar } from '../../model/schema/decode-scalar.ts'
 import { omittedWhenZero } from '../../model/schema/protobuf/wire-format.ts'
-import type { Field, ScalarName, ValueType } from '../../model/schema/object-type.ts'
+import type { SchemaField, ScalarName, ValueType } from '../../model/schema/object-type.ts'
 import { scalarOf, wholeValue } from './merge-schema.ts'
 import type { ListSchema, MapSchema, MergeSchema } from './merge-schema.ts'
 
@@ -41,7 +41,7 @@ function toMapSchema(typeName: string, isAtomic: boolean): MapSchema {
   }
 }
 
-function schemaOfField({ type, ownership }: Field): MergeSchema {
+function schemaOfField({ type, ownership }: SchemaField): MergeSchema {
   const { isAtomic, isSet } = ownership
   switch (type.kind) {
     case 'object':
@@ -83,7 +83,7 @@ function listOf(type: ValueType & { readonly kind: 'list' }, isSet: boolean): Li
   }
 }
 
-function defaultOf(field: Field | undefined): DocumentValue | undefined {
+function defaultOf(field: SchemaField | undefined): DocumentValue | undefined {
   if (field?.type.kind !== 'scalar') return undefined
   if (field.default !== undefined) return field.default as DocumentValue
   return field.ownership.isZeroWhenAbsent ? (zeroScalar(field.type.name) as DocumentValue) : undefined

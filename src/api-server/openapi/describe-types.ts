@@ -1,5 +1,5 @@
 import { apiTypes } from '../../model/schema/api-types.ts'
-import type { Field, ScalarName, ValueType } from '../../model/schema/object-type.ts'
+import type { SchemaField, ScalarName, ValueType } from '../../model/schema/object-type.ts'
 import type { Resource } from '../kinds/resource.ts'
 import { descriptionOf } from './descriptions/descriptions.ts'
 
@@ -60,7 +60,7 @@ function addType(schemas: Map<string, SchemaJson>, dialect: Dialect, typeName: s
   })
 }
 
-function describeField(schemas: Map<string, SchemaJson>, dialect: Dialect, field: Field): SchemaJson {
+function describeField(schemas: Map<string, SchemaJson>, dialect: Dialect, field: SchemaField): SchemaJson {
   const { type, patch } = field
   const strategy = [
     ...(patch === undefined || type.kind !== 'list' ? [] : ['merge']),
@@ -76,7 +76,7 @@ function describeField(schemas: Map<string, SchemaJson>, dialect: Dialect, field
 }
 
 /** Which parts of a value have owners of their own, for tools that merge as the server does. */
-function describeOwnership({ type, ownership }: Field): SchemaJson {
+function describeOwnership({ type, ownership }: SchemaField): SchemaJson {
   if (type.kind === 'list') {
     if (type.keys.length > 0) return { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': type.keys }
     return { 'x-kubernetes-list-type': ownership.isSet ? 'set' : 'atomic' }

@@ -2,7 +2,7 @@ import { decodeScalar, zeroScalar } from './decode-scalar.ts'
 import { FieldPath } from './field-path.ts'
 import type { DocumentValue } from '../../base/document/document-value.ts'
 import { podTypes } from './object-type.ts'
-import type { Field, ObjectTypes, ValueType } from './object-type.ts'
+import type { SchemaField, ObjectTypes, ValueType } from './object-type.ts'
 import { setKey } from '../../base/document/position-index.ts'
 import { nearestName } from '../../base/document/nearest-name.ts'
 import { isRecord } from '../../base/document/is-record.ts'
@@ -118,7 +118,7 @@ class Decoder {
     return result
   }
 
-  #unknown(name: string, fields: ReadonlyMap<string, Field>, path: FieldPath): void {
+  #unknown(name: string, fields: ReadonlyMap<string, SchemaField>, path: FieldPath): void {
     // Finding a likely name takes time, and hundreds of them help no reader.
     const nearest = this.warnings.length < MAX_HINTS ? nearestName(name, fields.keys()) : undefined
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
@@ -130,7 +130,7 @@ class Decoder {
     this.errors.push({ path, rule: `Invalid value: ${describe(value)}: expected ${expected}`, value: shown })
   }
 
-  #fillAbsent(result: object, fields: ReadonlyMap<string, Field>): void {
+  #fillAbsent(result: object, fields: ReadonlyMap<string, SchemaField>): void {
     for (const [name, field] of fields) {
       if (Object.hasOwn(result, name)) {
         // An empty string is as good as absent to the API, whose fields have no other way to be unset.

@@ -3,7 +3,7 @@ import type { DocumentValue } from '../../base/document/document-value.ts'
 import type { ScalarName } from './object-type.ts'
 
 /** Either the value as the API holds it, or what was expected instead of what is there. */
-export type Decoded = { readonly value: unknown } | { readonly expected: string }
+type Decoded = { readonly value: unknown } | { readonly expected: string }
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/

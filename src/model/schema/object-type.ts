@@ -20,7 +20,7 @@ export type ScalarName =
   | 'any'
 
 /** One field of an API type. */
-export interface Field {
+export interface SchemaField {
   readonly type: ValueType
   readonly isRequired: boolean
   readonly default: unknown
@@ -68,14 +68,14 @@ const ATOMIC = '%a '
 /** A table of API types. A type is read when first asked for, since an object uses a few types of many. */
 export class ObjectTypes {
   readonly #table: Readonly<Record<string, string>>
-  readonly #read = new Map<string, ReadonlyMap<string, Field>>()
+  readonly #read = new Map<string, ReadonlyMap<string, SchemaField>>()
 
   constructor(table: Readonly<Record<string, string>>) {
     this.#table = table
   }
 
   /** The fields of an API type by name. */
-  fieldsOf(typeName: string): ReadonlyMap<string, Field> {
+  fieldsOf(typeName: string): ReadonlyMap<string, SchemaField> {
     let fields = this.#read.get(typeName)
     if (fields === undefined) {
       const text = (this.#table[typeName] ?? '').slice(this.isAtomic(typeName) ? ATOMIC.length : 0)
@@ -94,10 +94,10 @@ export class ObjectTypes {
 /** The types that a pod needs. */
 export const podTypes = new ObjectTypes(podSchema)
 
-function readField(text: string): [string, Field] {
+function readField(text: string): [string, SchemaField] {
   const [, name = '', required, type = 'any', defaultText, keys = '', mergeKey, retain, marks = ''] =
     FIELD.exec(text) ?? []
-  const field: Field = {
+  const field: SchemaField = {
     type: readType(type, keys === '' ? [] : keys.split(',')),
     isRequired: required === '!',
     default: defaultText === undefined ? undefined : JSON.parse(defaultText),

@@ -1,6 +1,6 @@
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { DeviceAssignments, DevicePlace } from './device-assignments.ts'
-import { parseDevicesNote } from './devices-note.ts'
+import { parseDevicesAnnotation } from './devices-annotation-text.ts'
 
 /** Takes from what runs which devices are in use, for what nothing is recorded of. Gives what it found. */
 export function findNotedDevices(
@@ -11,7 +11,7 @@ export function findNotedDevices(
   for (const { uid, containers } of running) {
     for (const { name, state, devices = '' } of containers) {
       if (state !== 'running') continue
-      for (const [resource, ids] of parseDevicesNote(devices)) {
+      for (const [resource, ids] of parseDevicesAnnotation(devices)) {
         const place = { uid, container: name, resource }
         const isNews = ids.length > 0 && assignments.get(place) === undefined
         if (!isNews || ids.some((id) => assignments.taken(resource).has(id))) continue

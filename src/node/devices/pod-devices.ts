@@ -18,7 +18,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { applyPreference } from './apply-preference.ts'
 import type { DeviceAssignments, DevicePlace } from './device-assignments.ts'
 import type { DeviceInventory } from './device-inventory.ts'
-import { formatDevicesNote } from './devices-note.ts'
+import { formatDevicesAnnotation } from './devices-annotation-text.ts'
 import { DevicePluginError } from './device-plugin-client.ts'
 import type { DevicePluginCalls } from './device-plugin-client.ts'
 import { groupByNode } from './device.ts'
@@ -108,7 +108,7 @@ export class PodDevices {
         container: container.name,
         conflicts,
       })
-    const note = { ...NO_INJECTIONS, annotations: { [DEVICES_ANNOTATION]: formatDevicesNote(new Map(given)) } }
+    const note = { ...NO_INJECTIONS, annotations: { [DEVICES_ANNOTATION]: formatDevicesAnnotation(new Map(given)) } }
     return mergeInjections([...added, note])
   }
 

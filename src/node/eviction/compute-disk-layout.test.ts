@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { computeDiskLayout, computeDiskParts, computeReclaimable } from './compute-disk-layout.ts'
 import type { DiskLayout } from './compute-disk-layout.ts'
-import type { Signal } from './signal.ts'
+import type { ObservedSignal } from './observed-signal.ts'
 
 const on = (device: string) => ({ device })
 
@@ -18,7 +18,7 @@ describe('computeDiskLayout()', () => {
 })
 
 describe('what can be given back', () => {
-  const rows: readonly [DiskLayout, Signal, string, string][] = [
+  const rows: readonly [DiskLayout, ObservedSignal, string, string][] = [
     ['shared', 'nodefs.available', 'containers images', 'rootfs logs volumes'],
     ['shared', 'imagefs.inodesFree', 'containers images', 'rootfs logs volumes'],
     ['separate', 'nodefs.available', '', 'logs volumes'],

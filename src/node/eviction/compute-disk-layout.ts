@@ -1,4 +1,4 @@
-import type { Signal } from './signal.ts'
+import type { ObservedSignal } from './observed-signal.ts'
 
 /**
  * Where images and what containers write are. Shared: on the file system of the agent. Separate: both on another one. Split: images on another
@@ -30,7 +30,7 @@ export function computeDiskLayout({
 }
 
 /** What pods can give back of what is missing. */
-export function computeDiskParts(signal: Signal, layout: DiskLayout): readonly DiskPart[] {
+export function computeDiskParts(signal: ObservedSignal, layout: DiskLayout): readonly DiskPart[] {
   const isImages = signal.startsWith('imagefs.')
   if (layout === 'separate') return isImages ? ['rootfs'] : ['logs', 'volumes']
   // Images belong to no pod.
@@ -38,7 +38,7 @@ export function computeDiskParts(signal: Signal, layout: DiskLayout): readonly D
   return ['rootfs', 'logs', 'volumes']
 }
 
-export function computeReclaimable(signal: Signal, layout: DiskLayout): readonly Reclaimable[] {
+export function computeReclaimable(signal: ObservedSignal, layout: DiskLayout): readonly Reclaimable[] {
   const isImages = signal.startsWith('imagefs.')
   if (!isImages && !signal.startsWith('nodefs.')) return []
   if (layout === 'shared') return ['containers', 'images']

@@ -5,9 +5,9 @@ import { createPodUsage, createStatsSnapshot } from '../../../test/builders/crea
 import { parseQuantity } from '../../model/resources/quantity.ts'
 import { computeEvictionMessage } from './compute-eviction-message.ts'
 import { computeObservations } from './compute-observations.ts'
-import type { Signal, StarvedResource } from './signal.ts'
+import type { ObservedSignal, StarvedResource } from './observed-signal.ts'
 
-function reasonOf(resource: StarvedResource, signal: Signal, text: string) {
+function reasonOf(resource: StarvedResource, signal: ObservedSignal, text: string) {
   const observations = computeObservations(createStatsSnapshot({ memoryLeft: 90, diskLeft: 40, inodesFree: 3 }).node)
   const value = { kind: 'amount', quantity: parseQuantity(text) } as const
   return { resource, due: [{ signal, value, minReclaim: undefined, graceMs: 0 }], observations }

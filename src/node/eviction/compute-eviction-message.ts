@@ -5,8 +5,8 @@ import { computeLeast } from './compute-eviction-step.ts'
 import { toQuantity } from './compute-observations.ts'
 import type { Observations } from './compute-observations.ts'
 import { computeContainerUsage, memoryOf } from './compute-pod-usage.ts'
-import { SIGNALS } from './signal.ts'
-import type { StarvedResource } from './signal.ts'
+import { OBSERVED_SIGNALS } from './observed-signal.ts'
+import type { StarvedResource } from './observed-signal.ts'
 import type { Threshold } from './threshold.ts'
 
 export interface EvictionReason {
@@ -56,7 +56,7 @@ export function computeEvictionMessage(pod: Pod, stats: PodUsage | undefined, re
 }
 
 function thresholdText({ resource, due, observations }: EvictionReason): string {
-  const threshold = due.find(({ signal }) => SIGNALS[signal].resource === resource && observations.has(signal))
+  const threshold = due.find(({ signal }) => OBSERVED_SIGNALS[signal].resource === resource && observations.has(signal))
   const observation = threshold && observations.get(threshold.signal)
   if (threshold === undefined || observation === undefined) return ''
   const least = formatQuantity(computeLeast(threshold.value, observation))

@@ -5,7 +5,7 @@ import { quantityValue } from '../../model/resources/quantity.ts'
 import type { PodUsage } from '../stats/stats-snapshot.ts'
 import type { DiskPart } from './compute-disk-layout.ts'
 import { computePodUsage } from './compute-pod-usage.ts'
-import type { StarvedResource } from './signal.ts'
+import type { StarvedResource } from './observed-signal.ts'
 
 export interface EvictionNeed {
   readonly resource: StarvedResource

@@ -7,8 +7,8 @@ import { parseQuantity } from '../../model/resources/quantity.ts'
 import { QUIET, computeEvictionStep, computeMet } from './compute-eviction-step.ts'
 import type { EvictionState } from './compute-eviction-step.ts'
 import { computeObservations } from './compute-observations.ts'
-import { SIGNALS } from './signal.ts'
-import type { Signal } from './signal.ts'
+import { OBSERVED_SIGNALS } from './observed-signal.ts'
+import type { ObservedSignal } from './observed-signal.ts'
 import type { Threshold, ThresholdValue } from './threshold.ts'
 
 const TRANSITION_MS = 300_000
@@ -17,7 +17,7 @@ function amount(text: string): ThresholdValue {
   return { kind: 'amount', quantity: parseQuantity(text) }
 }
 
-function threshold(signal: Signal, text: string, fields: Partial<Threshold> = {}): Threshold {
+function threshold(signal: ObservedSignal, text: string, fields: Partial<Threshold> = {}): Threshold {
   return { signal, value: amount(text), minReclaim: undefined, graceMs: 0, ...fields }
 }
 
@@ -105,7 +105,7 @@ describe('computeEvictionStep()', () => {
   })
 
   test('property: nothing is due that is not short, and no condition is missing of what is', () => {
-    const signals = Object.keys(SIGNALS) as Signal[]
+    const signals = Object.keys(OBSERVED_SIGNALS) as ObservedSignal[]
     const anyThreshold = fc.record({ signal: fc.constantFrom(...signals), mib: fc.integer({ min: 1, max: 999 }) })
     fc.assert(
       fc.property(fc.array(anyThreshold), fc.nat(999), fc.nat(999), (wanted, memoryLeft, diskLeft) => {
@@ -118,7 +118,7 @@ describe('computeEvictionStep()', () => {
         for (const kind of ['memory', 'disk', 'pid'] as const)
           assert.equal(
             pressures[kind],
-            met.some(({ signal }) => SIGNALS[signal].pressure === kind),
+            met.some(({ signal }) => OBSERVED_SIGNALS[signal].pressure === kind),
           )
       }),
     )

@@ -1,10 +1,10 @@
-import type { Pressures } from '../../pods/admission/compute-pressure-rejection.ts'
+import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 import { quantityValue } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
 import { toQuantity } from './compute-observations.ts'
 import type { Observation, Observations } from './compute-observations.ts'
-import { SIGNALS } from './signal.ts'
-import type { PressureKind } from './signal.ts'
+import { OBSERVED_SIGNALS } from './observed-signal.ts'
+import type { PressureKind } from './observed-signal.ts'
 import type { Threshold, ThresholdValue } from './threshold.ts'
 
 /** What is remembered from one check to the next. Times are those of a clock that only grows. */
@@ -29,14 +29,14 @@ export interface EvictionObservation {
 export function computeEvictionStep(
   before: EvictionState,
   { thresholds, observations, transitionMs, now }: EvictionObservation,
-): { readonly state: EvictionState; readonly pressures: Pressures } {
+): { readonly state: EvictionState; readonly pressures: NodePressures } {
   const met = new Set([
     ...computeMet(thresholds, observations, { withReclaim: false }),
     ...computeMet(before.due, observations, { withReclaim: true }),
   ])
   const metSince = new Map([...met].map((threshold) => [threshold, before.metSince.get(threshold) ?? now]))
   const due = [...met].filter((threshold) => now - (metSince.get(threshold) ?? now) >= threshold.graceMs)
-  const seen = new Set([...met].map(({ signal }) => SIGNALS[signal].pressure))
+  const seen = new Set([...met].map(({ signal }) => OBSERVED_SIGNALS[signal].pressure))
   const lastSeen = new Map([...before.lastSeen, ...[...seen].map((kind) => [kind, now] as const)])
   const has = (kind: PressureKind) => {
     const at = lastSeen.get(kind)
@@ -79,5 +79,5 @@ export function computeLeast(value: ThresholdValue, { capacity }: Pick<Observati
 }
 
 function rank({ signal }: Threshold): number {
-  return SIGNALS[signal].resource === 'memory' ? 0 : 1
+  return OBSERVED_SIGNALS[signal].resource === 'memory' ? 0 : 1
 }

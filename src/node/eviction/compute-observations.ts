@@ -1,7 +1,7 @@
 import type { Quantity } from '../../model/resources/quantity.ts'
 import type { MemorySample } from '../stats/sampling/cgroup-sample.ts'
 import type { NodeUsage } from '../stats/stats-snapshot.ts'
-import type { Signal } from './signal.ts'
+import type { ObservedSignal } from './observed-signal.ts'
 
 /** How much there is of a resource, and how much of it is left. */
 export interface Observation {
@@ -9,7 +9,7 @@ export interface Observation {
   readonly capacity: Quantity
 }
 
-export type Observations = ReadonlyMap<Signal, Observation>
+export type Observations = ReadonlyMap<ObservedSignal, Observation>
 
 type FileSystem = Pick<NodeUsage['fs'], 'availableBytes' | 'capacityBytes' | 'inodesFree' | 'inodes'>
 
@@ -42,7 +42,7 @@ export function computeMemoryObservations(
   root: Pick<MemorySample, 'limitBytes' | 'workingSetBytes'> | undefined,
   pods: Pick<MemorySample, 'limitBytes' | 'workingSetBytes'> | undefined,
 ): Observations {
-  const observeMemory = (signal: Signal, memory: typeof root) => {
+  const observeMemory = (signal: ObservedSignal, memory: typeof root) => {
     if (memory === undefined) return []
     const capacity = Math.min(capacityBytes, memory.limitBytes ?? capacityBytes)
     return observe(signal, { available: capacity - memory.workingSetBytes, capacity, format: 'BinarySI' })
@@ -59,9 +59,9 @@ function observeFileSystem(name: 'nodefs' | 'imagefs', fs: FileSystem) {
 }
 
 function observe(
-  signal: Signal,
+  signal: ObservedSignal,
   { available, capacity, format }: { available: number; capacity: number; format: Quantity['format'] },
-): readonly (readonly [Signal, Observation])[] {
+): readonly (readonly [ObservedSignal, Observation])[] {
   if (!Number.isFinite(available) || !Number.isFinite(capacity) || capacity <= 0) return []
   const left = toQuantity(Math.max(0, available), format)
   return [[signal, { available: left, capacity: toQuantity(capacity, format) }]]

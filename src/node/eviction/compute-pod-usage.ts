@@ -1,7 +1,7 @@
 import type { TreeUsage } from '../../system/files/file-usage.ts'
 import type { ContainerUsage, PodUsage } from '../stats/stats-snapshot.ts'
 import type { DiskPart } from './compute-disk-layout.ts'
-import type { StarvedResource } from './signal.ts'
+import type { StarvedResource } from './observed-signal.ts'
 
 /** What a pod uses of a resource; undefined when it is not known. */
 export function computePodUsage(

@@ -18,7 +18,7 @@ import type { Observations } from './compute-observations.ts'
 import { computePodUsage } from './compute-pod-usage.ts'
 import { computeStorageExcess, hasStorageLimits } from './compute-storage-excess.ts'
 import type { NodePressure } from './node-pressure.ts'
-import { SIGNALS } from './signal.ts'
+import { OBSERVED_SIGNALS } from './observed-signal.ts'
 import type { Threshold } from './threshold.ts'
 import { toSeconds } from '../../model/text/int64.ts'
 
@@ -157,7 +157,7 @@ export class EvictionRounds {
     if (first === undefined) return this.#reportStuck(false)
     const layout = this.#layout
     if (layout === undefined) return false
-    const { resource } = SIGNALS[first.signal]
+    const { resource } = OBSERVED_SIGNALS[first.signal]
     if (!this.#isStuck) log.warn('node is short of something', { signal: first.signal, resource })
     const message = `Attempting to reclaim ${resource}`
     nodeEvents.record({ type: 'Warning', reason: 'EvictionThresholdMet', message })
@@ -203,7 +203,7 @@ export class EvictionRounds {
 
   async #evictOne(threshold: Threshold, layout: DiskLayout, signal: AbortSignal): Promise<boolean> {
     const { metrics, clock, log, maxGraceSeconds } = this.#deps
-    const { resource, pressure } = SIGNALS[threshold.signal]
+    const { resource, pressure } = OBSERVED_SIGNALS[threshold.signal]
     const found = await this.#findVictim(threshold, layout, signal)
     // It may have helped itself in the meantime.
     if (found === undefined) return this.#reportStuck(false)
@@ -227,7 +227,7 @@ export class EvictionRounds {
   /** Undefined when nothing is short any more. Where no pod's usage explains what is gone from the disk, it waits for newer stats. */
   async #findVictim(threshold: Threshold, layout: DiskLayout, signal: AbortSignal): Promise<Found | undefined> {
     const { stats, pods, clock } = this.#deps
-    const { resource, pressure } = SIGNALS[threshold.signal]
+    const { resource, pressure } = OBSERVED_SIGNALS[threshold.signal]
     const isOfDisk = pressure === 'disk'
     if (isOfDisk) await this.#measureVolumes(signal)
     const end = clock.monotonic() + OLD_STATS_MS

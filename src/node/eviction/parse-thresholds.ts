@@ -1,6 +1,6 @@
 import { parseGoDuration } from '../../model/config/values/go-duration.ts'
 import { parseQuantity } from '../../model/resources/quantity.ts'
-import { isSignal } from './signal.ts'
+import { isObservedSignal } from './observed-signal.ts'
 import type { Threshold, ThresholdValue } from './threshold.ts'
 
 /** The fields of the configuration; checked already. */
@@ -33,7 +33,10 @@ export function parseThresholds(fields: ThresholdFields): ParsedThresholds {
         .map((threshold): Threshold => ({ ...threshold, signal: 'allocatableMemory.available' }))
     : []
   const named = new Set([...Object.keys(evictionHard), ...Object.keys(evictionSoft)])
-  return { thresholds: [...hard, ...soft, ...ofPods], ignored: [...named].filter((signal) => !isSignal(signal)) }
+  return {
+    thresholds: [...hard, ...soft, ...ofPods],
+    ignored: [...named].filter((signal) => !isObservedSignal(signal)),
+  }
 }
 
 function toThreshold(
@@ -41,7 +44,7 @@ function toThreshold(
   { signal, text, graceMs }: { readonly signal: string; readonly text: string; readonly graceMs: number },
 ): readonly Threshold[] {
   const value = parseValue(text)
-  if (!isSignal(signal) || value === undefined) return []
+  if (!isObservedSignal(signal) || value === undefined) return []
   const reclaim = evictionMinimumReclaim[signal]
   return [{ signal, value, minReclaim: reclaim === undefined ? undefined : parseValue(reclaim), graceMs }]
 }

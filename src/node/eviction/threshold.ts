@@ -1,5 +1,5 @@
 import type { Quantity } from '../../model/resources/quantity.ts'
-import type { Signal } from './signal.ts'
+import type { ObservedSignal } from './observed-signal.ts'
 
 /** An amount, or a share of the whole from 0 to 1. */
 export type ThresholdValue =
@@ -8,7 +8,7 @@ export type ThresholdValue =
 
 /** When the node is short of something. */
 export interface Threshold {
-  readonly signal: Signal
+  readonly signal: ObservedSignal
   /** Less than this is too little. */
   readonly value: ThresholdValue
   /** Once the signal was below the value, it has to rise above it by this much. */

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import type { Pressures } from '../../pods/admission/compute-pressure-rejection.ts'
+import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
@@ -63,7 +63,7 @@ export interface NodeDeps {
   /** What the runtime said when the agent connected to it. */
   readonly runtime: { readonly name: string; readonly version: string }
   readonly abilities: () => Pick<RuntimeStatusReport, 'handlers' | 'features'>
-  readonly pressures: () => Pressures
+  readonly pressures: () => NodePressures
   /** Why the node is not ready, the most important first. */
   readonly problems: () => readonly string[]
   /** The names of attached volumes that pods use; undefined while they are not known. */

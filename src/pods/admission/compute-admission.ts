@@ -7,7 +7,7 @@ import type { FeatureInfo } from './compute-feature-rejection.ts'
 import { computeMismatches } from './compute-mismatches.ts'
 import { computePreemption } from './compute-preemption.ts'
 import { computePressureRejection } from './compute-pressure-rejection.ts'
-import type { Pressures } from './compute-pressure-rejection.ts'
+import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 import { computeShortages } from '../../model/resources/fit/compute-shortages.ts'
 import type { NodeRoom, Shortage } from '../../model/resources/fit/compute-shortages.ts'
 import { computeSysctlRejection } from './compute-sysctl-rejection.ts'
@@ -23,7 +23,7 @@ export interface AdmissionInfo extends NodeRoom, FeatureInfo {
   readonly appArmor: boolean
   /** Undefined while nothing is known of the node. */
   readonly node: Node | undefined
-  readonly pressures: Pressures
+  readonly pressures: NodePressures
   readonly taintComparisons: boolean
   readonly isShuttingDown: boolean
 }

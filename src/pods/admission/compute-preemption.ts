@@ -20,7 +20,7 @@ interface Candidate {
 }
 
 /** Who has to go, in this order; or what is missing even when all go that could. */
-export type Preemption =
+type Preemption =
   | { readonly kind: 'victims'; readonly victims: readonly Pod[] }
   | { readonly kind: 'impossible'; readonly missing: readonly Need[] }
 

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import { createContainer, createPod } from '../../../test/builders/create-pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { computePressureRejection } from './compute-pressure-rejection.ts'
-import type { Pressures } from './compute-pressure-rejection.ts'
+import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 
-const NONE: Pressures = { memory: false, disk: false, pid: false }
+const NONE: NodePressures = { memory: false, disk: false, pid: false }
 const plain = createPod()
 const critical = createPod({ spec: { priority: 2_000_000_000 } })
 const promised = createPod({
@@ -16,7 +16,7 @@ const patient = createPod({
 })
 
 describe('computePressureRejection()', () => {
-  const rows: readonly (readonly [string, Pod, Partial<Pressures>, string | undefined])[] = [
+  const rows: readonly (readonly [string, Pod, Partial<NodePressures>, string | undefined])[] = [
     ['no pressure', plain, {}, undefined],
     ['a pod without promises', plain, { memory: true }, 'The node had condition: [MemoryPressure]. '],
     ['a pod with promised memory', promised, { memory: true }, undefined],

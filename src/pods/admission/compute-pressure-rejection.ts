@@ -1,22 +1,16 @@
 import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import { isCriticalPod } from '../../model/pod/critical-pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
+import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 import type { Rejection } from './rejection.ts'
 import { toleratesTaint } from '../../model/pod/matching/tolerates-taint.ts'
-
-/** What the node is short of right now. */
-export interface Pressures {
-  readonly memory: boolean
-  readonly disk: boolean
-  readonly pid: boolean
-}
 
 const MEMORY_TAINT = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' }
 
 /** A node that is short of something takes in critical pods only; short of memory alone also those that are promised some. */
 export function computePressureRejection(
   pod: Pod,
-  { pressures, taintComparisons }: { readonly pressures: Pressures; readonly taintComparisons: boolean },
+  { pressures, taintComparisons }: { readonly pressures: NodePressures; readonly taintComparisons: boolean },
 ): Rejection | undefined {
   const conditions = [
     ...(pressures.memory ? ['MemoryPressure'] : []),

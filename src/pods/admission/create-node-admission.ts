@@ -1,7 +1,7 @@
 import { computeAdmission, computeFirstRejection, isOnlyAgainstMarks } from './compute-admission.ts'
 import type { AdmissionInfo } from './compute-admission.ts'
 import { computeUnknownResources } from '../../model/resources/fit/compute-unknown-resources.ts'
-import type { Pressures } from './compute-pressure-rejection.ts'
+import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 import { computeRaisedAmounts } from './compute-raised-amounts.ts'
 import { computeSafeSysctls } from './compute-safe-sysctls.ts'
 import type { Rejection } from './rejection.ts'
@@ -49,7 +49,7 @@ export interface NodeAdmissionDeps {
   readonly admittedPods: () => readonly Pod[]
   /** The pods that are not desired any more and have not ended. */
   readonly endingPods: () => readonly Pod[]
-  readonly pressures: () => Pressures
+  readonly pressures: () => NodePressures
   /** Pods end, and none is taken. */
   readonly isShuttingDown: () => boolean
   /** Those who give containers something for themselves, in the order in which they are asked. */

@@ -10,7 +10,7 @@ import type { ContainerInstance, ContainerNodeSettings } from './compute-contain
 import { computeContainerResources } from './compute-container-resources.ts'
 import { computeContainerSecurityContext } from './security/compute-container-security-context.ts'
 import { NO_INJECTIONS } from './container-injections.ts'
-import { ContainerConfigError } from './config-error.ts'
+import { ContainerConfigError } from './pod-config-error.ts'
 import { computePodPaths } from './pod-paths.ts'
 
 const pod = createPod()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { VolumeMount } from '../../model/generated/core-v1.ts'
 import { computeSubPath } from './compute-sub-path.ts'
-import { ContainerConfigError } from './config-error.ts'
+import { ContainerConfigError } from './pod-config-error.ts'
 
 const environment = () => new Map(Object.entries({ POD: 'web', EMPTY: '' }))
 const mount = (parts: Partial<VolumeMount>): VolumeMount => ({ name: 'v', mountPath: '/v', ...parts })

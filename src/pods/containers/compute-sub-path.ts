@@ -1,5 +1,5 @@
 import type { VolumeMount } from '../../model/generated/core-v1.ts'
-import { ContainerConfigError } from './config-error.ts'
+import { ContainerConfigError } from './pod-config-error.ts'
 import { expandVariables } from './environment/expand-variables.ts'
 
 /** Which part of a volume a container gets; empty for all of it. Variables of the container's environment are put in. */

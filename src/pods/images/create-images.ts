@@ -21,7 +21,7 @@ import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
 import type { Tracer } from '../../base/telemetry/tracer.ts'
 
-export interface ImagesDeps {
+interface ImagesDeps {
   readonly settings: Settings
   readonly calls: CriClient
   readonly events: PodEvents

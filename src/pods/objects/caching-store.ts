@@ -1,13 +1,13 @@
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import { CachedObject } from './cached-object.ts'
 import type { CachedObjectDeps } from './cached-object.ts'
-import type { ObjectApi, ObjectKey, ObjectKinds } from './object-api.ts'
+import type { ObjectApi, NamespacedName, ReferencedKinds } from './object-api.ts'
 import { missingObject } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
 
 export interface CachingStoreDeps<K extends StoredKind> extends Pick<
-  CachedObjectDeps<ObjectKinds[K]>,
+  CachedObjectDeps<ReferencedKinds[K]>,
   'ttlMs' | 'clock'
 > {
   readonly kind: K
@@ -17,16 +17,16 @@ export interface CachingStoreDeps<K extends StoredKind> extends Pick<
 }
 
 /** The strategy Cache: each object is asked for again when it is older than its time to live. */
-export function createCachingStore<K extends StoredKind>(deps: CachingStoreDeps<K>): ObjectStore<ObjectKinds[K]> {
+export function createCachingStore<K extends StoredKind>(deps: CachingStoreDeps<K>): ObjectStore<ReferencedKinds[K]> {
   const { kind, api, ttlMs, clock, signal: ownSignal } = deps
-  const objects = new ReferencedObjects<CachedObject<ObjectKinds[K]>>({
+  const objects = new ReferencedObjects<CachedObject<ReferencedKinds[K]>>({
     create: (key) =>
-      new CachedObject<ObjectKinds[K]>({ get: (options) => api.get(kind, key, options, ownSignal), ttlMs, clock }),
+      new CachedObject<ReferencedKinds[K]>({ get: (options) => api.get(kind, key, options, ownSignal), ttlMs, clock }),
     onPod: (object) => object.invalidate(),
     onUnused: () => {},
   })
   return {
-    async read(key: ObjectKey, signal: AbortSignal) {
+    async read(key: NamespacedName, signal: AbortSignal) {
       const object = await waitForShared(objects.get(key).read(), signal)
       if (object === undefined) throw missingObject(kind, key)
       return object

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { watchObject } from '../../protocols/kube-api/list-watch/watch-object.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { ObjectError } from './object-api.ts'
-import type { ObjectApi, ObjectKey, ObjectKind, ObjectKinds, Token, TokenSpec } from './object-api.ts'
+import type { ObjectApi, NamespacedName, ReferencedKind, ReferencedKinds, Token, TokenSpec } from './object-api.ts'
 
 export interface KubeObjectApiDeps {
   readonly client: KubeClient
@@ -19,7 +19,7 @@ interface TokenRequest {
   readonly status?: { readonly token?: string; readonly expirationTimestamp?: string }
 }
 
-const RESOURCES: Readonly<Record<ObjectKind, string>> = {
+const RESOURCES: Readonly<Record<ReferencedKind, string>> = {
   ConfigMap: 'configmaps',
   Secret: 'secrets',
   PersistentVolumeClaim: 'persistentvolumeclaims',
@@ -33,15 +33,15 @@ const WATCH_SECONDS = 1800
 export function createKubeObjectApi(deps: KubeObjectApiDeps): ObjectApi {
   const { client } = deps
   return {
-    async get<K extends ObjectKind>(
+    async get<K extends ReferencedKind>(
       kind: K,
-      key: ObjectKey,
+      key: NamespacedName,
       { cached }: { readonly cached: boolean },
       signal: AbortSignal,
     ) {
       const path = `${collectionOf(kind, key)}/${encodeURIComponent(key.name)}`
       const query = cached ? { resourceVersion: '0' } : {}
-      return await orObjectError(() => client.send<ObjectKinds[K]>({ method: 'GET', path, query }, signal), signal)
+      return await orObjectError(() => client.send<ReferencedKinds[K]>({ method: 'GET', path, query }, signal), signal)
     },
     watch: (kind, key, onObject, signal) => watchOne(deps, kind, key, onObject, signal),
     patchClaimStatus: (key, body, signal) => {
@@ -57,12 +57,12 @@ export function createKubeObjectApi(deps: KubeObjectApiDeps): ObjectApi {
 async function watchOne<K extends 'ConfigMap' | 'Secret'>(
   deps: KubeObjectApiDeps,
   kind: K,
-  key: ObjectKey,
-  onObject: (object: ObjectKinds[K] | undefined) => void,
+  key: NamespacedName,
+  onObject: (object: ReferencedKinds[K] | undefined) => void,
   signal: AbortSignal,
 ): Promise<never> {
   using scope = new AbortScope(signal)
-  return await watchObject<ObjectKinds[K]>(
+  return await watchObject<ReferencedKinds[K]>(
     {
       ...deps,
       path: collectionOf(kind, key),
@@ -77,14 +77,14 @@ async function watchOne<K extends 'ConfigMap' | 'Secret'>(
   )
 }
 
-function collectionOf(kind: ObjectKind, { namespace }: ObjectKey): string {
+function collectionOf(kind: ReferencedKind, { namespace }: NamespacedName): string {
   const scope = namespace === '' ? '' : `namespaces/${encodeURIComponent(namespace)}/`
   return `/api/v1/${scope}${RESOURCES[kind]}`
 }
 
 async function createToken(
   client: KubeClient,
-  account: ObjectKey,
+  account: NamespacedName,
   spec: TokenSpec,
   signal: AbortSignal,
 ): Promise<Token> {

@@ -2,11 +2,11 @@ import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { ApiPause, ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { ResourceClaim } from '../../model/resources/resource-claim.ts'
-import type { ObjectKey } from './object-api.ts'
+import type { NamespacedName } from './object-api.ts'
 
 /** What a node asks the API about devices that pods claim. */
 export interface DynamicResourcesApi {
-  readClaim(key: ObjectKey, signal: AbortSignal): Promise<ResourceClaim>
+  readClaim(key: NamespacedName, signal: AbortSignal): Promise<ResourceClaim>
   /** Deletes the ResourceSlices of this node, of one driver or of all. */
   deleteSlices(driver: string | undefined, signal: AbortSignal): Promise<void>
   /** For one caller that tries again: its pauses end when the API answers others. */

@@ -1,13 +1,13 @@
 import type { PullSecret } from '../images/credentials/pull-secrets.ts'
 import { ObjectError } from './object-api.ts'
-import type { ObjectKey } from './object-api.ts'
+import type { NamespacedName } from './object-api.ts'
 import type { PodObjects } from './pod-objects.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 /** A Secret as pulls see it. One that cannot be read is no failure of the pull: the image may need no login. */
 export async function findPullSecret(
   deps: { readonly objects: Pick<PodObjects, 'secret'>; readonly log: Logger },
-  key: ObjectKey,
+  key: NamespacedName,
   signal: AbortSignal,
 ): Promise<PullSecret | undefined> {
   try {

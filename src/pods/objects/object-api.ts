@@ -8,7 +8,7 @@ import type {
 } from '../../model/generated/core-v1.ts'
 
 /** The kinds of objects that pods refer to and the agent reads, by their name in messages. */
-export interface ObjectKinds {
+export interface ReferencedKinds {
   readonly ConfigMap: ConfigMap
   readonly Secret: Secret
   readonly PersistentVolumeClaim: PersistentVolumeClaim
@@ -16,10 +16,10 @@ export interface ObjectKinds {
   readonly ServiceAccount: ServiceAccount
 }
 
-export type ObjectKind = keyof ObjectKinds
+export type ReferencedKind = keyof ReferencedKinds
 
 /** Which object; the namespace is empty for kinds that have none. */
-export interface ObjectKey {
+export interface NamespacedName {
   readonly namespace: string
   readonly name: string
 }
@@ -57,26 +57,26 @@ export interface Token {
  */
 export interface ObjectApi {
   /** Fails with an ObjectError. Cached: an answer from the API server's memory will do, which may be a little old. */
-  get<K extends ObjectKind>(
+  get<K extends ReferencedKind>(
     kind: K,
-    key: ObjectKey,
+    key: NamespacedName,
     options: { readonly cached: boolean },
     signal: AbortSignal,
-  ): Promise<ObjectKinds[K]>
+  ): Promise<ReferencedKinds[K]>
   /**
    * Reports the object first, then each change to it; undefined stands for one that is not there. Ends by failing, when the connection
    * breaks or the signal aborts; the caller begins again.
    */
   watch<K extends 'ConfigMap' | 'Secret'>(
     kind: K,
-    key: ObjectKey,
-    onObject: (object: ObjectKinds[K] | undefined) => void,
+    key: NamespacedName,
+    onObject: (object: ReferencedKinds[K] | undefined) => void,
     signal: AbortSignal,
   ): Promise<never>
   /** Fails with an ObjectError, also when the claim is another than the version in the patch says. */
-  patchClaimStatus(key: ObjectKey, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim>
+  patchClaimStatus(key: NamespacedName, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim>
   /** A server that has no such endpoint at all fails with "the API server does not have TokenRequest endpoints enabled". */
-  createToken(serviceAccount: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token>
+  createToken(serviceAccount: NamespacedName, spec: TokenSpec, signal: AbortSignal): Promise<Token>
 }
 
 /** An object that could not be read. NotFound is certain: the object does not exist. */

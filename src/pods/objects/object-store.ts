@@ -1,6 +1,6 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import { ObjectError } from './object-api.ts'
-import type { ObjectKey } from './object-api.ts'
+import type { NamespacedName } from './object-api.ts'
 
 /** Kinds that pods name and that are kept at hand for them. */
 export type StoredKind = 'ConfigMap' | 'Secret'
@@ -8,15 +8,15 @@ export type StoredKind = 'ConfigMap' | 'Secret'
 /** The objects of one kind that pods refer to. */
 export interface ObjectStore<T> {
   /** Fails with an ObjectError: NotFound is certain. */
-  read(key: ObjectKey, signal: AbortSignal): Promise<T>
+  read(key: NamespacedName, signal: AbortSignal): Promise<T>
   /** What a pod refers to from now on; nothing at its end. */
-  register(uid: PodUid, keys: readonly ObjectKey[]): void
+  register(uid: PodUid, keys: readonly NamespacedName[]): void
 }
 
 /** How messages that users know name the kinds. */
 export const RESOURCES: Readonly<Record<StoredKind, string>> = { ConfigMap: 'configmap', Secret: 'secret' }
 
-export function missingObject(kind: StoredKind, { name }: ObjectKey): ObjectError {
+export function missingObject(kind: StoredKind, { name }: NamespacedName): ObjectError {
   return new ObjectError('NotFound', `${RESOURCES[kind]} "${name}" not found`)
 }
 

@@ -11,7 +11,7 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { createCachingStore } from './caching-store.ts'
 import { limitObjectApi } from './limit-object-api.ts'
-import type { ClaimPatch, ObjectApi, ObjectKey, ObjectKinds, Token, TokenSpec } from './object-api.ts'
+import type { ClaimPatch, ObjectApi, NamespacedName, ReferencedKinds, Token, TokenSpec } from './object-api.ts'
 import { isMissingObject, missingObject } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { podReferences } from './pod-references.ts'
@@ -23,18 +23,18 @@ import { noObjectApi } from './object-api.ts'
 /** What volumes and environments of pods read from the API. Everything fails with an ObjectError. */
 export interface PodObjects {
   /** The pod must be registered. */
-  configMap(key: ObjectKey, signal: AbortSignal): Promise<ConfigMap>
-  secret(key: ObjectKey, signal: AbortSignal): Promise<Secret>
+  configMap(key: NamespacedName, signal: AbortSignal): Promise<ConfigMap>
+  secret(key: NamespacedName, signal: AbortSignal): Promise<Secret>
   /** Of the pod's service account. */
   token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<Token>
   /** The pod's; asked for each time, and from memory only while no API server answers. */
   serviceAccount(pod: Pod, signal: AbortSignal): Promise<ServiceAccount>
   /** Always asked for, never from memory. */
-  claim(key: ObjectKey, signal: AbortSignal): Promise<PersistentVolumeClaim>
+  claim(key: NamespacedName, signal: AbortSignal): Promise<PersistentVolumeClaim>
   persistentVolume(name: string, signal: AbortSignal): Promise<PersistentVolume>
   /** What the driver of a volume is to know; asked for each time, whichever pod it is for. */
-  driverSecret(key: ObjectKey, signal: AbortSignal): Promise<Secret>
-  patchClaimStatus(key: ObjectKey, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim>
+  driverSecret(key: NamespacedName, signal: AbortSignal): Promise<Secret>
+  patchClaimStatus(key: NamespacedName, patch: ClaimPatch, signal: AbortSignal): Promise<PersistentVolumeClaim>
   /** Before anything is read for the pod, and whenever its spec changed; the same pod again costs nothing. */
   register(pod: Pod): void
   /** At its very end. */
@@ -105,7 +105,11 @@ export function createPodObjects(deps: PodObjectsDeps): PodObjects {
   }
 }
 
-function createStore<K extends StoredKind>(kind: K, api: ObjectApi, deps: PodObjectsDeps): ObjectStore<ObjectKinds[K]> {
+function createStore<K extends StoredKind>(
+  kind: K,
+  api: ObjectApi,
+  deps: PodObjectsDeps,
+): ObjectStore<ReferencedKinds[K]> {
   // Nothing is gained by watching a server that is not there, and its absence is reported at once.
   switch (api === noObjectApi ? 'Get' : deps.strategy) {
     case 'Watch': {
@@ -122,7 +126,7 @@ function createStore<K extends StoredKind>(kind: K, api: ObjectApi, deps: PodObj
 }
 
 /** The strategy Get: asks each time. */
-function createAskingStore<K extends StoredKind>(kind: K, api: ObjectApi): ObjectStore<ObjectKinds[K]> {
+function createAskingStore<K extends StoredKind>(kind: K, api: ObjectApi): ObjectStore<ReferencedKinds[K]> {
   return {
     async read(key, signal) {
       try {

@@ -1,6 +1,6 @@
 import type { PodUid } from '../../model/pod/pod.ts'
 import { ObjectError } from './object-api.ts'
-import type { ObjectKey } from './object-api.ts'
+import type { NamespacedName } from './object-api.ts'
 
 interface Entry<E> {
   readonly value: E
@@ -8,7 +8,7 @@ interface Entry<E> {
 }
 
 interface Life<E> {
-  create(key: ObjectKey, pods: ReadonlySet<PodUid>): E
+  create(key: NamespacedName, pods: ReadonlySet<PodUid>): E
   /** One more pod refers to it. */
   onPod(value: E): void
   /** The last pod that referred to it is gone. */
@@ -19,7 +19,7 @@ interface Life<E> {
 export class ReferencedObjects<E> {
   readonly #life: Life<E>
   readonly #entries = new Map<string, Entry<E>>()
-  readonly #byPod = new Map<PodUid, ReadonlyMap<string, ObjectKey>>()
+  readonly #byPod = new Map<PodUid, ReadonlyMap<string, NamespacedName>>()
 
   constructor(life: Life<E>) {
     this.#life = life
@@ -29,7 +29,7 @@ export class ReferencedObjects<E> {
     return this.#entries.size
   }
 
-  register(uid: PodUid, keys: readonly ObjectKey[]): void {
+  register(uid: PodUid, keys: readonly NamespacedName[]): void {
     const before = this.#byPod.get(uid)
     const now = new Map(keys.map((key) => [textOf(key), key]))
     if (now.size === 0) this.#byPod.delete(uid)
@@ -39,13 +39,13 @@ export class ReferencedObjects<E> {
   }
 
   /** Fails for an object that no pod refers to: nothing would end what is begun for it. */
-  get(key: ObjectKey): E {
+  get(key: NamespacedName): E {
     const entry = this.#entries.get(textOf(key))
     if (entry === undefined) throw new ObjectError('Other', `object ${textOf(key)} not registered`)
     return entry.value
   }
 
-  #add(uid: PodUid, text: string, key: ObjectKey): void {
+  #add(uid: PodUid, text: string, key: NamespacedName): void {
     const entry = this.#entries.getOrInsertComputed(text, () => {
       const pods = new Set<PodUid>()
       return { value: this.#life.create(key, pods), pods }
@@ -64,6 +64,6 @@ export class ReferencedObjects<E> {
 }
 
 /** As messages that users know name an object. */
-function textOf({ namespace, name }: ObjectKey): string {
+function textOf({ namespace, name }: NamespacedName): string {
   return `"${namespace}"/"${name}"`
 }

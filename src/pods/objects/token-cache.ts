@@ -3,7 +3,7 @@ import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { computeTokenRefresh } from './compute-token-refresh.ts'
-import type { ObjectApi, ObjectKey, Token, TokenSpec } from './object-api.ts'
+import type { ObjectApi, NamespacedName, Token, TokenSpec } from './object-api.ts'
 
 export interface TokenCacheDeps {
   readonly api: Pick<ObjectApi, 'createToken'>
@@ -38,7 +38,7 @@ export class TokenCache {
     return this.#entries.size
   }
 
-  async get(account: ObjectKey, spec: TokenSpec, signal: AbortSignal): Promise<Token> {
+  async get(account: NamespacedName, spec: TokenSpec, signal: AbortSignal): Promise<Token> {
     this.#sweep()
     const { clock, random } = this.#deps
     const { audiences, expirationSeconds, accountUid = '' } = spec
@@ -59,7 +59,7 @@ export class TokenCache {
     for (const [key, entry] of this.#entries) if (entry.uid === uid) this.#entries.delete(key)
   }
 
-  async #ask(key: string, entry: Entry, account: ObjectKey, spec: TokenSpec): Promise<Token> {
+  async #ask(key: string, entry: Entry, account: NamespacedName, spec: TokenSpec): Promise<Token> {
     const { api, signal, clock, log } = this.#deps
     try {
       entry.token = await api.createToken(account, spec, signal)

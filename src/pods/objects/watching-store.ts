@@ -1,5 +1,5 @@
 import type { PodUid } from '../../model/pod/pod.ts'
-import type { ObjectApi, ObjectKey, ObjectKinds } from './object-api.ts'
+import type { ObjectApi, NamespacedName, ReferencedKinds } from './object-api.ts'
 import { missingObject, RESOURCES } from './object-store.ts'
 import type { ObjectStore, StoredKind } from './object-store.ts'
 import { ReferencedObjects } from './referenced-objects.ts'
@@ -7,7 +7,7 @@ import { WatchedObject } from './watched-object.ts'
 import type { WatchedObjectDeps } from './watched-object.ts'
 
 export interface WatchingStoreDeps<K extends StoredKind> extends Pick<
-  WatchedObjectDeps<ObjectKinds[K]>,
+  WatchedObjectDeps<ReferencedKinds[K]>,
   'idleMs' | 'tasks' | 'clock' | 'random' | 'log'
 > {
   readonly kind: K
@@ -17,11 +17,11 @@ export interface WatchingStoreDeps<K extends StoredKind> extends Pick<
 }
 
 /** The strategy Watch: one watch for each object, however many pods refer to it. */
-export function createWatchingStore<K extends StoredKind>(deps: WatchingStoreDeps<K>): ObjectStore<ObjectKinds[K]> {
+export function createWatchingStore<K extends StoredKind>(deps: WatchingStoreDeps<K>): ObjectStore<ReferencedKinds[K]> {
   const { kind, api } = deps
-  const objects = new ReferencedObjects<WatchedObject<ObjectKinds[K]>>({
+  const objects = new ReferencedObjects<WatchedObject<ReferencedKinds[K]>>({
     create: (key, pods) =>
-      new WatchedObject<ObjectKinds[K]>({
+      new WatchedObject<ReferencedKinds[K]>({
         ...deps,
         resource: RESOURCES[kind],
         watch: (onObject, signal) => api.watch(kind, key, onObject, signal),
@@ -31,7 +31,7 @@ export function createWatchingStore<K extends StoredKind>(deps: WatchingStoreDep
     onUnused: (object) => object.end(),
   })
   return {
-    async read(key: ObjectKey, signal: AbortSignal) {
+    async read(key: NamespacedName, signal: AbortSignal) {
       const object = await objects.get(key).read(signal)
       if (object === undefined) throw missingObject(kind, key)
       return object

@@ -1,7 +1,7 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Tracer } from '../../base/telemetry/tracer.ts'
-import type { StartMetrics } from '../../metrics/start-metrics.ts'
+import type { PodStartMetrics } from '../../metrics/pod-start-metrics.ts'
 import type { PodStatus } from '../../model/generated/core-v1.ts'
 import { isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -37,7 +37,7 @@ import type { SyncSettings } from './sync-pod.ts'
 export type PodDeps = StepPodDeps &
   PassCounterDeps & {
     readonly journal: Pick<ExitJournal, 'get' | 'forget'>
-    readonly metrics: Pick<StartMetrics, 'podStartKnown'>
+    readonly metrics: Pick<PodStartMetrics, 'podStartKnown'>
     readonly tracer: Tracer
   }
 

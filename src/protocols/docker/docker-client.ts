@@ -36,7 +36,7 @@ import { Hairpins } from './network/hairpins.ts'
 import type { HairpinDeps } from './network/hairpins.ts'
 import { PodNetworks } from './network/pod-networks.ts'
 import type { NetworkSettings } from './network/pod-networks.ts'
-import { StreamServer } from './streaming/stream-server.ts'
+import { DockerStreamServer } from './streaming/docker-stream-server.ts'
 
 /** What a client of Docker needs beside what one of a CRI runtime needs. */
 export interface DockerClientOptions extends CriClientOptions {
@@ -86,7 +86,7 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
     clock,
     log,
   }
-  const streaming = new StreamServer({ clock, log })
+  const streaming = new DockerStreamServer({ clock, log })
   const close = () => {
     end.abort(new Error('The client of Docker was closed'))
     connection.close()
@@ -106,7 +106,7 @@ export function createDockerClient(options: DockerClientOptions): CriClient {
   }
 }
 
-function toCalls(deps: DockerDeps, streaming: StreamServer): Parameters<typeof bindDockerCalls>[0] {
+function toCalls(deps: DockerDeps, streaming: DockerStreamServer): Parameters<typeof bindDockerCalls>[0] {
   const sizes = new LayerSizes()
   return {
     version: (request, signal) => version(deps, request, signal),

@@ -22,7 +22,7 @@ export interface KubeClientMetrics {
 }
 
 /** How a run of a credential plugin ended: rest_client_exec_plugin_call_total. */
-export interface PluginCall {
+export interface CredentialPluginCall {
   readonly status: 'no_error' | 'plugin_execution_error' | 'plugin_not_found_error' | 'client_internal_error'
   readonly code: number
 }

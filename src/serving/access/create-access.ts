@@ -1,7 +1,7 @@
 import { FatalError } from '../../base/async/abort-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
-import { hostConfigFiles } from '../../system/files/config-files.ts'
+import { hostConfigFiles } from '../../system/files/host-config-files.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { AccessReviews } from './access-reviews.ts'
 import { ClientAuthorities } from './client-authorities.ts'

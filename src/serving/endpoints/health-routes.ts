@@ -3,17 +3,17 @@ import { sendText } from '../http/send-answer.ts'
 import type { Answer } from '../http/send-answer.ts'
 
 /** Says what is wrong, or undefined. */
-export type HealthCheck = () => string | undefined
+export type HealthzCheck = () => string | undefined
 
 export interface HealthDeps {
-  readonly checks: Readonly<Record<string, HealthCheck>>
+  readonly checks: Readonly<Record<string, HealthzCheck>>
   /** Called after every check. */
   readonly onChecked: (name: string, isHealthy: boolean) => void
 }
 
 /** /healthz with the checks together, and /healthz/NAME for each alone. */
 export function createHealthRoutes({ checks, onChecked }: HealthDeps): readonly Route[] {
-  const runCheck = (name: string, check: HealthCheck) => {
+  const runCheck = (name: string, check: HealthzCheck) => {
     const problem = check()
     onChecked(name, problem === undefined)
     return { name, problem }

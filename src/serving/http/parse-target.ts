@@ -1,5 +1,5 @@
 /** The target of a request, taken apart. */
-export interface Target {
+interface Target {
   /** The parts of the path between slashes, decoded. */
   readonly segments: readonly string[]
   readonly query: URLSearchParams

@@ -7,7 +7,7 @@ import type { KubeletApiDeps } from './run-kubelet-api.ts'
 import { createOwnNamesCheck } from '../http/check-own-names.ts'
 import { createDisabledDebugRoutes } from '../endpoints/disabled-routes.ts'
 import { createHealthRoutes } from '../endpoints/health-routes.ts'
-import type { HealthCheck } from '../endpoints/health-routes.ts'
+import type { HealthzCheck } from '../endpoints/health-routes.ts'
 import { createMetricsRoute, createSlisRoute } from '../endpoints/metrics-routes.ts'
 import { createPodsRoute } from '../endpoints/pods-routes.ts'
 import { createImagesRoute } from '../endpoints/images-route.ts'
@@ -38,9 +38,9 @@ export interface RunServersDeps {
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly log: Logger
-  readonly syncLoop: HealthCheck
+  readonly syncLoop: HealthzCheck
   /** Of the server at which device plugins present themselves. */
-  readonly devicePlugins: HealthCheck
+  readonly devicePlugins: HealthzCheck
   /** What the node and its pods use: made at the first request. */
   readonly statsRoutes: () => Promise<readonly Route[]>
   /** How many files this process may open, once that is settled. */

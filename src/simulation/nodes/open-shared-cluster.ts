@@ -12,7 +12,7 @@ import { createClusterTransport } from '../../protocols/kube-api/kubeconfig/crea
 import { loadUsableKubeconfig } from '../../protocols/kube-api/kubeconfig/load-kubeconfig.ts'
 import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { Transport } from '../../protocols/kube-api/transport/transport.ts'
-import { hostConfigFiles } from '../../system/files/config-files.ts'
+import { hostConfigFiles } from '../../system/files/host-config-files.ts'
 import { isProgram } from '../../system/files/is-program.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import { NodesFollower } from './nodes-follower.ts'

@@ -1,7 +1,7 @@
 import { ConfigError, FlagError, formatConfigError } from '../../model/config/config-error.ts'
 import { loadConfiguration } from '../../model/config/load-configuration.ts'
 import type { Machine } from '../../model/config/to-effective-configuration.ts'
-import { hostConfigFiles } from '../../system/files/config-files.ts'
+import { hostConfigFiles } from '../../system/files/host-config-files.ts'
 import { createAgentConfig } from './agent/agent-config.ts'
 import { agentFlags } from './agent/agent-process.ts'
 import { exitCodes, NodeError } from './node-error.ts'

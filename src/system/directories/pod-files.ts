@@ -9,7 +9,7 @@ import {
   UNFINISHED_SUFFIX,
   writeFileDurably,
 } from '../files/durable-file.ts'
-import { hostConfigFiles } from '../files/config-files.ts'
+import { hostConfigFiles } from '../files/host-config-files.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { removeOwnDirectory } from './remove-own-directory.ts'
 import type { OwnParts, Remains } from './remove-own-directory.ts'

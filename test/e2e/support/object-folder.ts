@@ -5,7 +5,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseText } from '../../../src/base/document/parse-text.ts'
 import type { ObjectMeta } from '../../../src/model/generated/core-v1.ts'
 import { ObjectError } from '../../../src/pods/objects/object-api.ts'
-import type { ObjectApi, ObjectKey, ObjectKind, ObjectKinds, TokenSpec } from '../../../src/pods/objects/object-api.ts'
+import type {
+  ObjectApi,
+  NamespacedName,
+  ReferencedKind,
+  ReferencedKinds,
+  TokenSpec,
+} from '../../../src/pods/objects/object-api.ts'
 import { apiNotFound } from '../../fakes/api-not-found.ts'
 
 interface FiledObject {
@@ -24,7 +30,7 @@ export function createObjectFolder(
   let tokens = 0
   const now = options.now ?? Date.now
   return {
-    async get<K extends ObjectKind>(kind: K, key: ObjectKey, _: unknown, signal: AbortSignal) {
+    async get<K extends ReferencedKind>(kind: K, key: NamespacedName, _: unknown, signal: AbortSignal) {
       signal.throwIfAborted()
       const object = await find(folder, kind, key)
       if (object === undefined) throw apiNotFound(kind, key)
@@ -32,7 +38,7 @@ export function createObjectFolder(
     },
     patchClaimStatus: (key) => Promise.reject(apiNotFound('PersistentVolumeClaim', key)),
     watch: (kind, key, onObject, signal) => watchObject({ folder, kind, key, onObject }, signal),
-    async createToken({ namespace, name }: ObjectKey, { expirationSeconds }: TokenSpec, signal: AbortSignal) {
+    async createToken({ namespace, name }: NamespacedName, { expirationSeconds }: TokenSpec, signal: AbortSignal) {
       signal.throwIfAborted()
       await readNames(folder)
       tokens += 1
@@ -46,14 +52,14 @@ export function createObjectFolder(
   }
 }
 
-interface FolderWatch<K extends ObjectKind> {
+interface FolderWatch<K extends ReferencedKind> {
   readonly folder: string
   readonly kind: K
-  readonly key: ObjectKey
-  readonly onObject: (object: ObjectKinds[K] | undefined) => void
+  readonly key: NamespacedName
+  readonly onObject: (object: ReferencedKinds[K] | undefined) => void
 }
 
-async function watchObject<K extends ObjectKind>(
+async function watchObject<K extends ReferencedKind>(
   { folder, kind, key, onObject }: FolderWatch<K>,
   signal: AbortSignal,
 ): Promise<never> {
@@ -61,7 +67,7 @@ async function watchObject<K extends ObjectKind>(
   const end = Promise.withResolvers<never>()
   const abort = () => end.reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
-  let reported: { readonly object: ObjectKinds[K] | undefined } | undefined
+  let reported: { readonly object: ReferencedKinds[K] | undefined } | undefined
   let checks: Promise<void> = Promise.resolve()
   const check = () => {
     checks = checks
@@ -90,11 +96,11 @@ async function readNames(folder: string): Promise<readonly string[]> {
   return names.filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name)).sort()
 }
 
-async function find<K extends ObjectKind>(
+async function find<K extends ReferencedKind>(
   folder: string,
   kind: K,
-  { namespace, name }: ObjectKey,
-): Promise<ObjectKinds[K] | undefined> {
+  { namespace, name }: NamespacedName,
+): Promise<ReferencedKinds[K] | undefined> {
   // A file that is named after its object is found at once, however many there are.
   const files = await readNames(folder)
   for (const file of files.toSorted((a, b) => Number(b.includes(name)) - Number(a.includes(name)))) {

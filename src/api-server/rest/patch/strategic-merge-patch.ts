@@ -2,7 +2,7 @@ import type { DocumentObject, DocumentValue } from '../../../base/document/docum
 import { setKey } from '../../../base/document/position-index.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
 import { apiTypes } from '../../../model/schema/api-types.ts'
-import type { Field, ValueType } from '../../../model/schema/object-type.ts'
+import type { SchemaField, ValueType } from '../../../model/schema/object-type.ts'
 import { mergeKeyedList, mergePlainList, orderList } from './merge-lists.ts'
 import { ownValue } from './own-keys.ts'
 import { PatchError } from './patch-error.ts'
@@ -97,7 +97,7 @@ function listIn(object: DocumentObject, key: string): readonly DocumentValue[] {
   return Array.isArray(list) ? (list as readonly DocumentValue[]) : []
 }
 
-function fieldOf({ key, type }: Pick<Member, 'key' | 'type'> & Partial<Member>): Field | undefined {
+function fieldOf({ key, type }: Pick<Member, 'key' | 'type'> & Partial<Member>): SchemaField | undefined {
   return type?.kind === 'object' ? apiTypes.fieldsOf(type.name).get(key) : undefined
 }
 

@@ -1,7 +1,7 @@
 import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 import { setKey } from '../../../base/document/position-index.ts'
 import { apiTypes } from '../api-types.ts'
-import type { Field, ScalarName, ValueType } from '../object-type.ts'
+import type { SchemaField, ScalarName, ValueType } from '../object-type.ts'
 import { ProtobufError, readMessage, readVarints } from './protobuf-reader.ts'
 import type { WireValue } from './protobuf-reader.ts'
 import { wireFieldsOf } from './wire-format.ts'
@@ -34,7 +34,7 @@ export function decodeProtobuf(bytes: Uint8Array, typeName: string): DocumentObj
 
 interface Place {
   readonly wireType: string
-  readonly fields: ReadonlyMap<string, Field>
+  readonly fields: ReadonlyMap<string, SchemaField>
   readonly depth: number
 }
 

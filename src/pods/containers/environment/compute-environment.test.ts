@@ -6,7 +6,7 @@ import { createContainer, createPod } from '../../../../test/builders/create-pod
 import type { Container, EnvVarSource, PodSpec, Service } from '../../../model/generated/core-v1.ts'
 import { computeEnvironment } from './compute-environment.ts'
 import type { EnvironmentInput } from './compute-environment.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 import type { Lookup } from './environment-sources.ts'
 
 type Data = Lookup<ReadonlyMap<string, string>>

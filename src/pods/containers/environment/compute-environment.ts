@@ -5,7 +5,7 @@ import type { PodInfo } from './compute-field-value.ts'
 import { computeResourceValue } from './compute-resource-value.ts'
 import type { ResourceInfo } from './compute-resource-value.ts'
 import { computeServiceVariables } from './compute-service-variables.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 import type { EnvironmentSources, Lookup } from './environment-sources.ts'
 import { expandVariables } from './expand-variables.ts'
 

@@ -1,6 +1,6 @@
 import type { ObjectFieldSelector } from '../../../model/generated/core-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 /** What a pod can learn about itself and its node; the first address is the one of the node's primary family. */
 export interface PodInfo {

@@ -4,7 +4,7 @@ import { createContainer, createPod } from '../../../../test/builders/create-pod
 import { parseAmounts } from '../../../model/resources/compute-pod-requests.ts'
 import type { ResourceFieldSelector, ResourceRequirements } from '../../../model/generated/core-v1.ts'
 import { computeResourceValue } from './compute-resource-value.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 const main = createContainer({
   resources: {

@@ -4,7 +4,7 @@ import type { Container, EphemeralContainer, ResourceFieldSelector } from '../..
 import type { Pod } from '../../../model/pod/pod.ts'
 import { parseQuantity, quantityMilliValue, quantityValue } from '../../../model/resources/quantity.ts'
 import type { Quantity } from '../../../model/resources/quantity.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 export interface ResourceInfo {
   readonly pod: Pod

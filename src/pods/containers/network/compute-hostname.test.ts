@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createPod } from '../../../../test/builders/create-pod.ts'
 import type { PodParts } from '../../../../test/builders/create-pod.ts'
 import { computePodHostname, computeSandboxHostname } from './compute-hostname.ts'
-import { SandboxConfigError } from '../config-error.ts'
+import { SandboxConfigError } from '../pod-config-error.ts'
 
 const long = `${'a'.repeat(62)}-tail`
 

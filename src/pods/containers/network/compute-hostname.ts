@@ -1,5 +1,5 @@
 import type { Pod } from '../../../model/pod/pod.ts'
-import { SandboxConfigError } from '../config-error.ts'
+import { SandboxConfigError } from '../pod-config-error.ts'
 
 /** What a pod calls itself: its short name, and the domain that makes it findable when there is one. */
 export interface PodHostname {

@@ -10,7 +10,7 @@ import type { LinuxContainerSecurityContext } from '../../../protocols/cri/gener
 import type { EphemeralContainer, PodSpec, SecurityContext } from '../../../model/generated/core-v1.ts'
 import { computeContainerSecurityContext } from './compute-container-security-context.ts'
 import type { ContainerSecurityInput } from './compute-container-security-context.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 const throttle = '/sys/devices/system/cpu/cpu0/thermal_throttle'
 const namespaceOptions = {

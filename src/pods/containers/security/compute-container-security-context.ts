@@ -13,7 +13,7 @@ import { computeRunAs } from './compute-run-as.ts'
 import type { ImageUser } from './compute-run-as.ts'
 import { computeAppArmorProfile, computeSeccompProfile } from './compute-security-profiles.ts'
 import type { SeccompSettings } from './compute-security-profiles.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 import { extraVolumeGroups, supplementalGroupsPolicy, toSelinuxOption } from './pod-security.ts'
 
 export interface ContainerSecuritySettings extends SeccompSettings {

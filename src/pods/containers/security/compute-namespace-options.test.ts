@@ -5,7 +5,7 @@ import { NamespaceMode } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { NamespaceOption } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { PodSpec } from '../../../model/generated/core-v1.ts'
 import { computeNamespaceOptions } from './compute-namespace-options.ts'
-import { SandboxConfigError } from '../config-error.ts'
+import { SandboxConfigError } from '../pod-config-error.ts'
 
 const { POD, NODE, CONTAINER } = NamespaceMode
 const own: NamespaceOption = {

@@ -2,7 +2,7 @@ import { NamespaceMode } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { NamespaceOption, UserNamespace } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { UserNamespaceMapping } from '../../../model/pod/user-namespace.ts'
-import { SandboxConfigError } from '../config-error.ts'
+import { SandboxConfigError } from '../pod-config-error.ts'
 
 /** Which namespaces a pod has for itself and which it shares with the node. */
 export function computeNamespaceOptions(pod: Pod, mapping: UserNamespaceMapping | undefined): NamespaceOption {

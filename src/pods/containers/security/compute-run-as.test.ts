@@ -4,7 +4,7 @@ import { createContainer, createPod } from '../../../../test/builders/create-pod
 import type { PodSecurityContext, SecurityContext } from '../../../model/generated/core-v1.ts'
 import { computeRunAs } from './compute-run-as.ts'
 import type { ImageUser, RunAs } from './compute-run-as.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 const anonymous: ImageUser = { username: '' }
 const numbered: ImageUser = { uid: 7n, username: '' }

@@ -2,7 +2,7 @@ import type { Int64Value } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { Int64, SecurityContext } from '../../../model/generated/core-v1.ts'
 import { podText } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 /** The user an image was built to run as; an image that names none runs as root. */
 export interface ImageUser {

@@ -6,7 +6,7 @@ import type { SecurityProfile } from '../../../protocols/cri/generated/runtime-v
 import type { AppArmorProfile, SeccompProfile } from '../../../model/generated/core-v1.ts'
 import { computeAppArmorProfile, computeSeccompProfile } from './compute-security-profiles.ts'
 import type { AppArmorChoice } from './compute-security-profiles.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 const runtimeDefault: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: '' }
 const unconfined: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: '' }

@@ -2,7 +2,7 @@ import { SecurityProfile_ProfileType as ProfileType } from '../../../protocols/c
 import type { SecurityProfile } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { AppArmorProfile, SeccompProfile, SecurityContext } from '../../../model/generated/core-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import { ContainerConfigError } from '../config-error.ts'
+import { ContainerConfigError } from '../pod-config-error.ts'
 
 const APPARMOR_ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/'
 

@@ -32,7 +32,7 @@ class ImageGarbageError extends Error {
   override readonly name = 'ImageGarbageError'
 }
 
-export interface ListedImage extends KnownImage {
+interface ListedImage extends KnownImage {
   readonly names: readonly string[]
 }
 

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { Tracer } from '../../../base/telemetry/tracer.ts'
-import type { StartMetrics } from '../../../metrics/start-metrics.ts'
+import type { PodStartMetrics } from '../../../metrics/pod-start-metrics.ts'
 import { CONFIG_SEEN_ANNOTATION } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { PodIdentity } from '../pod-life.ts'
 import type { PodState } from '../pod-state.ts'
 
 export interface PassCounterDeps {
-  readonly metrics: Pick<StartMetrics, 'podWorkerPass' | 'podWorkerStart'>
+  readonly metrics: Pick<PodStartMetrics, 'podWorkerPass' | 'podWorkerStart'>
   readonly clock: Clock
 }
 

@@ -1,7 +1,7 @@
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import { isStaticPod } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import type { KnownStart } from '../../../metrics/start-metrics.ts'
+import type { KnownStart } from '../../../metrics/pod-start-metrics.ts'
 
 interface Span {
   readonly from: number

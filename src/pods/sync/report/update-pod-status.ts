@@ -13,7 +13,7 @@ import { computeDeadlineOverride } from '../decide/compute-deadline.ts'
 import type { PodHistory } from '../pod-history.ts'
 import type { Clock } from '../../../base/async/clock.ts'
 import type { PodLifeMetrics } from '../../../metrics/pod-life-metrics.ts'
-import type { StartMetrics } from '../../../metrics/start-metrics.ts'
+import type { PodStartMetrics } from '../../../metrics/pod-start-metrics.ts'
 import type { PodAllocations } from '../../allocations/pod-allocations.ts'
 import type { PodInjections } from '../start/pod-injections.ts'
 
@@ -31,7 +31,7 @@ export interface UpdateStatusDeps {
     readLogTail(path: string, maxBytes: number, containerId: string): Promise<Uint8Array>
   }
   readonly node: { readonly container: { readonly ips: readonly string[] }; readonly status: StatusSettings }
-  readonly metrics: Pick<StartMetrics, 'podStart'> & Pick<PodLifeMetrics, 'containerEnded'>
+  readonly metrics: Pick<PodStartMetrics, 'podStart'> & Pick<PodLifeMetrics, 'containerEnded'>
   readonly clock: Clock
 }
 

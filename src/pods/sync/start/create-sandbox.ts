@@ -1,7 +1,7 @@
 import { computePodPaths } from '../../containers/pod-paths.ts'
 import { computePodSandboxConfig } from '../../containers/compute-pod-sandbox-config.ts'
 import type { PodSandboxPlan } from '../../containers/compute-pod-sandbox-config.ts'
-import { SandboxConfigError } from '../../containers/config-error.ts'
+import { SandboxConfigError } from '../../containers/pod-config-error.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { PodSandboxConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { NodeEvents } from '../../../model/events/node-events.ts'
-import { SandboxConfigError } from '../../containers/config-error.ts'
+import { SandboxConfigError } from '../../containers/pod-config-error.ts'
 import { computeNodeDnsWarnings } from '../../containers/network/compute-dns-config.ts'
 import type { DnsSettings } from '../../containers/network/compute-dns-config.ts'
 import { parseResolvConf } from '../../containers/network/parse-resolv-conf.ts'

@@ -1,4 +1,4 @@
-import { SandboxConfigError } from '../../containers/config-error.ts'
+import { SandboxConfigError } from '../../containers/pod-config-error.ts'
 import type { ObservedSandbox } from '../../../model/pod/observed-pod.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import type { UserNamespaceMapping } from '../../../model/pod/user-namespace.ts'

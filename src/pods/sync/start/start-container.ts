@@ -1,4 +1,4 @@
-import { ContainerConfigError } from '../../containers/config-error.ts'
+import { ContainerConfigError } from '../../containers/pod-config-error.ts'
 import { containerLogSymlink } from '../../containers/log-paths.ts'
 import type { Turnstile } from '../../../base/async/turnstile.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'

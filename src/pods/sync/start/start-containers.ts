@@ -1,6 +1,6 @@
 import { AbortScope } from '../../../base/async/abort-scope.ts'
 import type { Turnstile } from '../../../base/async/turnstile.ts'
-import type { StartMetrics } from '../../../metrics/start-metrics.ts'
+import type { PodStartMetrics } from '../../../metrics/pod-start-metrics.ts'
 import { findContainer, isSidecar } from '../../../model/pod/pod-containers.ts'
 import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
@@ -27,7 +27,7 @@ export type StartContainersDeps = SandboxDeps &
   StopContainerDeps & {
     readonly starts: Pick<Turnstile, 'pass'>
     readonly allocations: Pick<PodAllocations, 'actuated' | 'noteContainer' | 'saved'>
-    readonly metrics: Pick<StartMetrics, 'containerStart'>
+    readonly metrics: Pick<PodStartMetrics, 'containerStart'>
   }
 
 // Most images are there by then, and need no word of their own to the API.

@@ -1,11 +1,11 @@
-import type { ObjectKey } from '../../objects/object-api.ts'
+import type { NamespacedName } from '../../objects/object-api.ts'
 import type { CsiVolumeDeps } from './csi-volume-deps.ts'
 import { errorText } from '../../../base/telemetry/error-text.ts'
 
 /** What a driver is to know that others are not; asked for again each time. */
 export async function readSecret(
   { objects }: { readonly objects: Pick<CsiVolumeDeps['objects'], 'driverSecret'> },
-  key: ObjectKey | undefined,
+  key: NamespacedName | undefined,
   field: string,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {

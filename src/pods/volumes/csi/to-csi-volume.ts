@@ -1,5 +1,5 @@
 import type { SecretReference } from '../../../model/generated/core-v1.ts'
-import type { ObjectKey } from '../../objects/object-api.ts'
+import type { NamespacedName } from '../../objects/object-api.ts'
 import type { DesiredVolume, VolumeSource } from '../desired-volume.ts'
 import { inlineHandle } from './csi-names.ts'
 import type { CsiVolume } from './csi-volume.ts'
@@ -63,6 +63,6 @@ function toPersistent({ name, specName, readOnly, selinux }: DesiredVolume, sour
   }
 }
 
-function toKey(reference: SecretReference | undefined): ObjectKey | undefined {
+function toKey(reference: SecretReference | undefined): NamespacedName | undefined {
   return reference && { namespace: reference.namespace ?? '', name: reference.name ?? '' }
 }

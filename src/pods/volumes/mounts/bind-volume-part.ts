@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { ContainerConfigError } from '../../containers/config-error.ts'
+import { ContainerConfigError } from '../../containers/pod-config-error.ts'
 import type { GuardedFiles } from '../../../system/guarded/guarded-files.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'

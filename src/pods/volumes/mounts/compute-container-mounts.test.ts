@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ContainerConfigError } from '../../containers/config-error.ts'
+import { ContainerConfigError } from '../../containers/pod-config-error.ts'
 import { ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { VolumeMount } from '../../../model/generated/core-v1.ts'
 import { computeContainerDevices, computeContainerMounts } from './compute-container-mounts.ts'

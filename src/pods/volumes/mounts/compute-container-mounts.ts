@@ -1,6 +1,6 @@
 import type { ContainerMount } from '../../containers/compute-mounts.ts'
 import { computeSubPath } from '../../containers/compute-sub-path.ts'
-import { ContainerConfigError } from '../../containers/config-error.ts'
+import { ContainerConfigError } from '../../containers/pod-config-error.ts'
 import type { Device, ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { VolumeDevice, VolumeMount } from '../../../model/generated/core-v1.ts'
 import { subPathsDirectory } from './volume-paths.ts'

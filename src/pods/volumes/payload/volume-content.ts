@@ -5,12 +5,12 @@ import type {
   Secret,
 } from '../../../model/generated/core-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import type { ObjectKey, Token, TokenSpec } from '../../objects/object-api.ts'
+import type { NamespacedName, Token, TokenSpec } from '../../objects/object-api.ts'
 
 /** The objects that volumes show. Failures are ObjectErrors. */
 export interface VolumeContent {
-  configMap(key: ObjectKey, signal: AbortSignal): Promise<ConfigMap>
-  secret(key: ObjectKey, signal: AbortSignal): Promise<Secret>
+  configMap(key: NamespacedName, signal: AbortSignal): Promise<ConfigMap>
+  secret(key: NamespacedName, signal: AbortSignal): Promise<Secret>
   /** For the pod's service account. */
   token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<Token>
   /** The certificates that a source names, in PEM form; empty when there are none. Undefined where the feature gate is off. */

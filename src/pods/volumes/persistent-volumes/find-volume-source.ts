@@ -2,7 +2,7 @@ import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../../../m
 import type { SelectableNode } from '../../../model/pod/matching/matches-node-selector.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { ObjectError } from '../../objects/object-api.ts'
-import type { ObjectKey } from '../../objects/object-api.ts'
+import type { NamespacedName } from '../../objects/object-api.ts'
 import type { PodObjects } from '../../objects/pod-objects.ts'
 import type { VolumeSource } from '../desired-volume.ts'
 import { matchesNodeSelector } from '../../../model/pod/matching/matches-node-selector.ts'
@@ -57,12 +57,12 @@ export async function findVolumeSource(
 }
 
 /** Undefined for a volume that is no claim. */
-function claimOf({ metadata: { namespace, name } }: Pod, volume: Volume): ObjectKey | undefined {
+function claimOf({ metadata: { namespace, name } }: Pod, volume: Volume): NamespacedName | undefined {
   if (volume.persistentVolumeClaim !== undefined) return { namespace, name: volume.persistentVolumeClaim.claimName }
   return volume.ephemeral === undefined ? undefined : { namespace, name: `${name}-${volume.name}` }
 }
 
-async function inClaim<T>({ namespace, name }: ObjectKey, work: () => Promise<T>): Promise<T> {
+async function inClaim<T>({ namespace, name }: NamespacedName, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -73,7 +73,7 @@ async function inClaim<T>({ namespace, name }: ObjectKey, work: () => Promise<T>
 
 async function readClaim(
   { objects }: FindSourceDeps,
-  key: ObjectKey,
+  key: NamespacedName,
   signal: AbortSignal,
 ): Promise<PersistentVolumeClaim> {
   const claim = await fetched('PVC', () => objects.claim(key, signal))
@@ -115,7 +115,7 @@ async function fetched<T>(what: string, ask: () => Promise<T>): Promise<T> {
 }
 
 /** A claim of this name may belong to another pod: only one that was made for this pod is its. */
-function checkOwner({ metadata }: Pod, { namespace, name }: ObjectKey, claim: PersistentVolumeClaim): void {
+function checkOwner({ metadata }: Pod, { namespace, name }: NamespacedName, claim: PersistentVolumeClaim): void {
   const owner = claim.metadata?.ownerReferences?.find(({ controller }) => controller === true)
   if (owner?.uid === metadata.uid) return
   throw new ClaimError(

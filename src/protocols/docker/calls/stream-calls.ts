@@ -5,7 +5,7 @@ import type { CriRequest, CriResponse } from '../../cri/cri-methods.ts'
 import { SANDBOX_TYPE } from '../create/docker-labels.ts'
 import type { DockerDeps } from '../docker-deps.ts'
 import type { TerminalSize } from '../streaming/parse-sizes.ts'
-import type { StreamServer } from '../streaming/stream-server.ts'
+import type { DockerStreamServer } from '../streaming/docker-stream-server.ts'
 import { createExec, readExitCode, requireRunning, startExec } from './exec-calls.ts'
 import { inspect } from './inspect.ts'
 
@@ -15,7 +15,7 @@ const never = () => new AbortController().signal
 /** Offers a command in a container to the client that comes for it. */
 export async function exec(
   deps: DockerDeps,
-  server: StreamServer,
+  server: DockerStreamServer,
   { containerId, cmd, stdin, stdout, stderr, tty }: CriRequest<'exec'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'exec'>> {
@@ -37,7 +37,7 @@ export async function exec(
 /** Offers the streams of the process that a container runs anyway. */
 export async function attach(
   deps: DockerDeps,
-  server: StreamServer,
+  server: DockerStreamServer,
   { containerId, stdin, stdout, stderr }: CriRequest<'attach'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'attach'>> {
@@ -69,7 +69,7 @@ async function resize({ api }: DockerDeps, path: string, { width, height }: Term
 /** Offers connections to ports inside a pod. */
 export async function portForward(
   { api, files }: DockerDeps,
-  server: StreamServer,
+  server: DockerStreamServer,
   { podSandboxId, port: ports }: CriRequest<'portForward'>,
   signal: AbortSignal,
 ): Promise<CriResponse<'portForward'>> {

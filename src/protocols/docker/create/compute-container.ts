@@ -1,7 +1,7 @@
 import { NamespaceMode, Signal, SupplementalGroupsPolicy } from '../../cri/generated/runtime-v1.ts'
 import type { ContainerConfig, LinuxContainerSecurityContext, NamespaceOption } from '../../cri/generated/runtime-v1.ts'
 import { hasApi } from '../api/api-version.ts'
-import { computeMounts } from './compute-mounts.ts'
+import { computeDockerMounts } from './compute-docker-mounts.ts'
 import { computeCgroupParent, computeResources } from './compute-resources.ts'
 import { computeSecurityOptions } from './compute-security-options.ts'
 import { SHM_BYTES } from './compute-sandbox.ts'
@@ -108,7 +108,7 @@ function computeHostConfig(config: ContainerConfig, surroundings: ContainerSurro
       CgroupPermissions: permissions,
     })),
     ...cdiDevices(config, apiVersion),
-    ...computeMounts(config.mounts, apiVersion),
+    ...computeDockerMounts(config.mounts, apiVersion),
     LogConfig: computeLogConfig(surroundings.logLimits),
     RestartPolicy: { Name: 'no' },
     Init: false,

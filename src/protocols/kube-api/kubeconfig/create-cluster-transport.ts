@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { OnHostResolved, PluginCall, PluginCertificate } from '../client-metrics.ts'
+import type { OnHostResolved, CredentialPluginCall, PluginCertificate } from '../client-metrics.ts'
 import type { Trust } from '../transport/connector.ts'
 import { createTransport } from '../transport/create-transport.ts'
 import type { CredentialsProvider } from '../transport/kube-credentials.ts'
@@ -23,7 +23,7 @@ export interface ClusterTransportDeps {
   readonly run: (request: ProcessRequest, signal: AbortSignal) => Promise<ProcessResult>
   /** For proxies, DISABLE_HTTP2, and for programs that give credentials. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly onPluginCall?: (call: PluginCall) => void
+  readonly onPluginCall?: (call: CredentialPluginCall) => void
   readonly onPluginCertificate?: (given: PluginCertificate) => void
   readonly onHostResolved?: OnHostResolved
   /** The client certificate of the file is shown although its time is over. */

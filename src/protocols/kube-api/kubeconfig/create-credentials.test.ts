@@ -5,7 +5,7 @@ import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { createCertificate } from '../../../../test/builders/create-certificate.ts'
 import { selfSigned } from '../../../../test/fixtures/self-signed.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
-import type { PluginCall, PluginCertificate } from '../client-metrics.ts'
+import type { CredentialPluginCall, PluginCertificate } from '../client-metrics.ts'
 import { createCredentials } from './create-credentials.ts'
 import type { ExecPlugin, KubeconfigUser } from './kubeconfig.ts'
 
@@ -24,7 +24,7 @@ function setUp(user: Partial<KubeconfigUser>) {
   const clock = new FakeClock()
   const files = new Map<string, string>()
   const runs: ProcessRequest[] = []
-  const calls: PluginCall[] = []
+  const calls: CredentialPluginCall[] = []
   const certificates: PluginCertificate[] = []
   let answer: ProcessResult = { exitCode: 0, stdout: '', stderr: '' }
   const credentials = createCredentials(

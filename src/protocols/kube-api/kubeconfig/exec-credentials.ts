@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { waitForShared } from '../../../base/async/wait-for-shared.ts'
 import { X509Certificate } from 'node:crypto'
-import type { PluginCall, PluginCertificate } from '../client-metrics.ts'
+import type { CredentialPluginCall, PluginCertificate } from '../client-metrics.ts'
 import type { ProcessRequest, ProcessResult } from '../../../system/processes/run-process.ts'
 import type { KubeCredentials } from '../transport/kube-credentials.ts'
 import type { ExecPlugin } from './kubeconfig.ts'
@@ -19,7 +19,7 @@ export interface ExecCredentialsDeps {
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Called after each run. */
-  readonly onPluginCall?: (call: PluginCall) => void
+  readonly onPluginCall?: (call: CredentialPluginCall) => void
   readonly onPluginCertificate?: (given: PluginCertificate) => void
 }
 
@@ -124,7 +124,7 @@ function parseLeaf(pem: string): X509Certificate | undefined {
   }
 }
 
-function toCallStatus(error: unknown): PluginCall['status'] {
+function toCallStatus(error: unknown): CredentialPluginCall['status'] {
   const { cause } = Error.isError(error) ? error : { cause: undefined }
   const isMissing = [error, cause].some((each) => Error.isError(each) && 'code' in each && each.code === 'ENOENT')
   return isMissing ? 'plugin_not_found_error' : 'client_internal_error'

@@ -10,7 +10,7 @@ import { endWriting, writeBytes } from '../write-bytes.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 /** A client that waits for an upgrade, and the server that is asked for it in its name. */
-export interface PassedUpgrade {
+interface PassedUpgrade {
   readonly socket: Duplex
   readonly target: UpgradeTarget
   /** How long the server may take to answer. */

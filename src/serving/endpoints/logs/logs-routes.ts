@@ -7,7 +7,7 @@ import type { NodeLog, NodeLogs } from '../../../system/directories/logs/node-lo
 import type { Route, RouteRequest } from '../../http/route.ts'
 import { sendAnswer, sendText } from '../../http/send-answer.ts'
 import { parseNodeLogQuery } from './parse-node-log-query.ts'
-import type { NodeLogQuery, LogOptions } from './parse-node-log-query.ts'
+import type { NodeLogQuery, NodeLogOptions } from './parse-node-log-query.ts'
 
 /** The journal of the machine. */
 export interface Journal {
@@ -17,7 +17,7 @@ export interface Journal {
   write(args: readonly string[], sink: Writable, signal: AbortSignal): Promise<string | undefined>
 }
 
-export interface LogsDeps {
+interface LogsDeps {
   readonly logs: NodeLogs
   /** Undefined: questions are not answered, files are shown whatever is asked. */
   readonly journal: Journal | undefined
@@ -154,7 +154,7 @@ async function copyFile(logs: NodeLogs, path: string, sink: Writable): Promise<v
 }
 
 /** The arguments of journalctl for the lines of some services. */
-export function toJournalArguments(services: readonly string[], options: LogOptions): readonly string[] {
+export function toJournalArguments(services: readonly string[], options: NodeLogOptions): readonly string[] {
   const { sinceTime, untilTime, tailLines, pattern, boot } = options
   return [
     '--utc',

@@ -4,9 +4,9 @@ export type NodeLogQuery =
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly status: 400 | 406; readonly why: string }
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'services'; readonly services: readonly string[]; readonly options: LogOptions }
+  | { readonly kind: 'services'; readonly services: readonly string[]; readonly options: NodeLogOptions }
 
-export interface LogOptions {
+export interface NodeLogOptions {
   readonly sinceTime?: Date
   readonly untilTime?: Date
   readonly tailLines?: number
@@ -44,7 +44,7 @@ export function parseNodeLogQuery(query: URLSearchParams): NodeLogQuery {
   }
 }
 
-function parseOptions(query: URLSearchParams): LogOptions {
+function parseOptions(query: URLSearchParams): NodeLogOptions {
   const read = <T>(name: (typeof OPTIONS)[number], parse: (text: string) => T | undefined): { [key: string]: T } => {
     const texts = query.getAll(name)
     const [text] = texts
@@ -64,7 +64,7 @@ function parseOptions(query: URLSearchParams): LogOptions {
   }
 }
 
-function checkOptions({ sinceTime, untilTime, tailLines, pattern, boot }: LogOptions): void {
+function checkOptions({ sinceTime, untilTime, tailLines, pattern, boot }: NodeLogOptions): void {
   const check = (isGood: boolean, rule: string) => {
     if (!isGood) throw new QueryError(406, rule)
   }
@@ -75,7 +75,7 @@ function checkOptions({ sinceTime, untilTime, tailLines, pattern, boot }: LogOpt
   if (pattern !== undefined) check(isPattern(pattern), 'pattern: expected a regular expression')
 }
 
-function toQuestion(names: readonly string[], options: LogOptions): NodeLogQuery {
+function toQuestion(names: readonly string[], options: NodeLogOptions): NodeLogQuery {
   const check = (isGood: boolean, rule: string) => {
     if (!isGood) throw new QueryError(406, rule)
   }

@@ -1,5 +1,5 @@
 import type { SecretReference } from '../../../../model/generated/core-v1.ts'
-import type { ObjectKey } from '../../../objects/object-api.ts'
+import type { NamespacedName } from '../../../objects/object-api.ts'
 import type { DesiredVolume } from '../../desired-volume.ts'
 import type { Disk } from '../disk-protocol.ts'
 
@@ -26,7 +26,7 @@ export interface IscsiDisk extends Disk {
     readonly discovery: boolean
     readonly session: boolean
     /** Undefined: there is no password, so the target will refuse. */
-    readonly secret: ObjectKey | undefined
+    readonly secret: NamespacedName | undefined
   }
 }
 
@@ -66,7 +66,7 @@ export function toIscsiDisk(desired: DesiredVolume): IscsiDisk {
   }
 }
 
-function toKey(secret: SecretReference | undefined, podNamespace: string): ObjectKey | undefined {
+function toKey(secret: SecretReference | undefined, podNamespace: string): NamespacedName | undefined {
   const { namespace, name } = secret ?? {}
   return name === undefined || name === '' ? undefined : { namespace: namespace || podNamespace, name }
 }

@@ -47,7 +47,7 @@ const PORTS_PROTOCOL = 'v4.channel.k8s.io'
  * Where commands and ports are streamed from, on the loopback of the node: Docker speaks a protocol of its own, and what the agent passes on
  * to a runtime is that of Kubernetes' clients. Each address works once and for a minute. Listens from the first use on.
  */
-export class StreamServer implements Disposable {
+export class DockerStreamServer implements Disposable {
   readonly #waiting = new Map<string, Waiting>()
   readonly #clock: Clock
   readonly #log: Logger

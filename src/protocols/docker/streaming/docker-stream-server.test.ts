@@ -13,11 +13,11 @@ import { WebSocketClient } from '../../../../test/fakes/websocket-client.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { SpdyClient } from '../../streams/spdy/spdy-client.ts'
 import type { SpdyStreamEvent } from '../../streams/spdy/spdy-client.ts'
-import { StreamServer } from './stream-server.ts'
+import { DockerStreamServer } from './docker-stream-server.ts'
 
 function createServerUnderTest(t: TestContext) {
   const clock = new FakeClock()
-  const server = new StreamServer({ clock, log: silentLogger })
+  const server = new DockerStreamServer({ clock, log: silentLogger })
   t.after(() => server[Symbol.dispose]())
   return { clock, server }
 }
@@ -82,7 +82,7 @@ async function readStreams(client: SpdyClient, ids: readonly number[]): Promise<
   return ids.map((id) => Buffer.concat(parts.get(id) ?? []).toString())
 }
 
-describe('StreamServer', () => {
+describe('DockerStreamServer', () => {
   test('serves an address once, and for a minute', async (t) => {
     const { clock, server } = createServerUnderTest(t)
     const { served } = createPorts()

@@ -1,17 +1,17 @@
 import type { EvictionSignal } from '../../model/config/rules/eviction-signals.ts'
-import type { Pressures } from '../../pods/admission/compute-pressure-rejection.ts'
+import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 
 /** What the node can be short of, under the names of the configuration. What the runtime writes to is always one of the two file systems. */
-export type Signal = Exclude<EvictionSignal, `containerfs.${string}`>
+export type ObservedSignal = Exclude<EvictionSignal, `containerfs.${string}`>
 
 /** What pods have to give back. */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids'
 
-export type PressureKind = keyof Pressures
+export type PressureKind = keyof NodePressures
 
 /** In the order in which they are seen to: without memory nothing else works. */
-export const SIGNALS: Readonly<
-  Record<Signal, { readonly resource: StarvedResource; readonly pressure: PressureKind }>
+export const OBSERVED_SIGNALS: Readonly<
+  Record<ObservedSignal, { readonly resource: StarvedResource; readonly pressure: PressureKind }>
 > = {
   'memory.available': { resource: 'memory', pressure: 'memory' },
   'allocatableMemory.available': { resource: 'memory', pressure: 'memory' },
@@ -22,6 +22,6 @@ export const SIGNALS: Readonly<
   'pid.available': { resource: 'pids', pressure: 'pid' },
 }
 
-export function isSignal(text: string): text is Signal {
-  return Object.hasOwn(SIGNALS, text)
+export function isObservedSignal(text: string): text is ObservedSignal {
+  return Object.hasOwn(OBSERVED_SIGNALS, text)
 }

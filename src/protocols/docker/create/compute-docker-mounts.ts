@@ -23,7 +23,7 @@ export interface DockerMounts {
  * A source that is missing becomes a folder, as with other runtimes. Older versions of Docker do that only for mounts in the older form, which
  * has no place for a path with a colon.
  */
-export function computeMounts(mounts: readonly Mount[], apiVersion: string): DockerMounts {
+export function computeDockerMounts(mounts: readonly Mount[], apiVersion: string): DockerMounts {
   const all = mounts.map((mount) => computeMount(mount, apiVersion))
   const isOld = ({ Source: source, Target: target }: BindMount) =>
     !hasApi(apiVersion, MAKES_SOURCE_SINCE) && !source.includes(':') && !target.includes(':')

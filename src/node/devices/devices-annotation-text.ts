@@ -1,12 +1,12 @@
 import type { ContainerDevices } from './device.ts'
 
 /** The ids of a container's devices by resource, as text: from it they are known again when the record of them is lost. */
-export function formatDevicesNote(devices: ReadonlyMap<string, Pick<ContainerDevices, 'ids'>>): string {
+export function formatDevicesAnnotation(devices: ReadonlyMap<string, Pick<ContainerDevices, 'ids'>>): string {
   return JSON.stringify(Object.fromEntries([...devices].map(([resource, { ids }]) => [resource, ids])))
 }
 
 /** Parses such a text; an invalid one is empty. */
-export function parseDevicesNote(text: string): ReadonlyMap<string, readonly string[]> {
+export function parseDevicesAnnotation(text: string): ReadonlyMap<string, readonly string[]> {
   try {
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed !== 'object' || parsed === null) return new Map()

@@ -9,7 +9,7 @@ export interface KnownStart {
 }
 
 /** What is counted of starts, and of the work of pods. */
-export interface StartMetrics {
+export interface PodStartMetrics {
   /** A container was to start; the failure is the reason that users see. */
   containerStart(kind: 'init' | 'regular' | 'ephemeral', failure: string | undefined): void
   /** A pod runs for the first time, so long after it was first seen. */
@@ -28,7 +28,7 @@ const POD_START_BUCKETS = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
 ]
 
-export function createStartMetrics(set: MetricSet): StartMetrics {
+export function createPodStartMetrics(set: MetricSet): PodStartMetrics {
   const counter = <T extends string = never>(name: string, help: string, labels: readonly T[] = []) =>
     set.counter<T>({ name: `kubelet_${name}`, help, labels })
   const containers = counter('started_containers_total', 'Containers that were to start.', ['container_type'])
@@ -47,7 +47,7 @@ export function createStartMetrics(set: MetricSet): StartMetrics {
   }
 }
 
-function createStartDurations(set: MetricSet): Pick<StartMetrics, 'podStart' | 'podStartKnown'> {
+function createStartDurations(set: MetricSet): Pick<PodStartMetrics, 'podStart' | 'podStartKnown'> {
   const starts = (name: string, help: string) => set.histogram({ name, help, buckets: POD_START_BUCKETS })
   const seen = starts('kubelet_pod_start_duration_seconds', 'From the first sight of a pod until it runs.')
   const total = starts(
@@ -77,7 +77,7 @@ function createStartDurations(set: MetricSet): Pick<StartMetrics, 'podStart' | '
   }
 }
 
-function createWorkDurations(set: MetricSet): Pick<StartMetrics, 'podSeen' | 'podWorkerPass' | 'podWorkerStart'> {
+function createWorkDurations(set: MetricSet): Pick<PodStartMetrics, 'podSeen' | 'podWorkerPass' | 'podWorkerStart'> {
   const containers = set.histogram({
     name: 'kubelet_containers_per_pod_count',
     help: 'Containers of the pods that were seen.',
