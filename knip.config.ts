@@ -9,7 +9,7 @@ const config: KnipConfig = {
     'src/main.ts!',
     'src/deckhand.ts!',
     'src/page/client/main.tsx!',
-    'src/system/guarded/child/main.ts!',
+    'src/system/guarded/child/answer-requests.ts!',
     'src/system/network/child/dial.ts!',
     'src/base/document/yaml-library.ts!',
     'src/**/*.test.ts',

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from '../test/fixtures/make-temporary-folder.ts'
 
 const root = join(import.meta.dirname, '..')
 const SOURCES = [
-  'src/system/guarded/child/main.ts',
+  'src/system/guarded/child/answer-requests.ts',
   'src/system/network/child/dial.ts',
   'src/base/document/yaml-library.ts',
 ]

@@ -9,7 +9,7 @@ export const PROGRAMS = {
   main: 'src/main.ts',
   deckhand: 'src/deckhand.ts',
   // create-guarded-files.ts expects it beside itself.
-  'child/main': 'src/system/guarded/child/main.ts',
+  'child/answer-requests': 'src/system/guarded/child/answer-requests.ts',
   // As namespace-dialer.ts does this one.
   'child/dial': 'src/system/network/child/dial.ts',
   // And parse-yaml.ts this library, which it loads without waiting.

@@ -184,7 +184,7 @@ const effects: readonly (readonly [name: string, text: string, error: RegExp | u
 const programs: readonly (readonly [file: string, text: string])[] = [
   ['src/main.ts', `import { used } from './part.ts'\nused()`],
   ['src/deckhand.ts', `export {}`],
-  ['src/system/guarded/child/main.ts', `export {}`],
+  ['src/system/guarded/child/answer-requests.ts', `export {}`],
   ['src/part.ts', `export const onlyTested = 1\nexport const ownHelper = 2\nexport const used = () => ownHelper`],
   ['src/only-tested.ts', `export const x = 1`],
   [

@@ -161,7 +161,7 @@ describe('the executable, installed by dpkg', () => {
 
   test('is its own guarded helper', () => {
     const request = JSON.stringify({ operation: 'kindOf', request: { path: '/bin' } })
-    const { stdout, stderr } = run(['/usr/bin/deckhand', '/proc/self/exe/child/main.js'], `${request}\n`)
+    const { stdout, stderr } = run(['/usr/bin/deckhand', '/proc/self/exe/child/answer-requests.js'], `${request}\n`)
     assert.deepEqual(JSON.parse(stdout), { result: 'directory' }, stderr)
   })
 
@@ -186,7 +186,7 @@ describe('the executable, installed by dpkg', () => {
 
   test('has code that V8 takes for each of its files', () => {
     const assets = join(folder, 'work/assets')
-    for (const name of ['main.js', 'deckhand.js', 'yaml-library.js', 'child/main.js']) {
+    for (const name of ['main.js', 'deckhand.js', 'yaml-library.js', 'child/answer-requests.js']) {
       const cachedData = readFileSync(join(assets, `${name}.code`))
       const script = new Script(readFileSync(join(assets, name), 'latin1'), { cachedData })
       assert.equal(script.cachedDataRejected, false, name)

@@ -27,7 +27,7 @@ export async function withBuiltAgents<T>(run: () => Promise<T>): Promise<T> {
 async function buildAgents(folder: string): Promise<void> {
   const beside = BUILT_FILES.map((name) => [name, `test/e2e/support/${name}.ts`])
   // The kubelet, and what it expects beside itself.
-  const names = ['main', 'child/main', 'child/dial', 'yaml-library'] as const
+  const names = ['main', 'child/answer-requests', 'child/dial', 'yaml-library'] as const
   await buildPrograms(root, folder, { names, beside: { main: Object.fromEntries(beside) } })
   const launcher = `#!/bin/sh
 NODE_COMPILE_CACHE=${folder}/compiled

@@ -11,7 +11,7 @@ import { GuardedFileError } from './guarded-process.ts'
 import type { Operations } from './child/operations.ts'
 
 // Beside us, and built like us: TypeScript in a checkout, JavaScript in an installed package.
-const PROGRAM = fileURLToPath(new URL(`child/main${extname(import.meta.filename)}`, import.meta.url))
+const PROGRAM = fileURLToPath(new URL(`child/answer-requests${extname(import.meta.filename)}`, import.meta.url))
 
 // What is done in milliseconds, unless something hangs. A server may be slow; its pod waits, and no other.
 const PROMPT_MS = 10_000
