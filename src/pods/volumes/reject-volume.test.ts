@@ -26,7 +26,7 @@ const rows: readonly (readonly [VolumeSource, string])[] = [
   [persistent({}), 'Cannot use volume "pv-1": it names no kind that is known here'],
 ]
 
-describe('refuseVolume()', () => {
+describe('rejectVolume()', () => {
   for (const [source, expected] of rows) {
     test(expected, () => assert.equal(rejectVolume(source), expected))
   }
