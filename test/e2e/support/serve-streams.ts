@@ -6,7 +6,7 @@ import { createContainerLogsRoute } from '../../../src/serving/endpoints/logs/co
 import { createStreamRoutes } from '../../../src/serving/endpoints/streams/stream-routes.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { dialStreamServer } from '../../../src/serving/http/stream-server.ts'
-import { serveRoutes } from '../../fixtures/serve-routes.ts'
+import { serveUpgradableRoutes } from '../../fakes/serve-upgradable-routes.ts'
 import type { TestNode } from './test-node.ts'
 
 /** The endpoints that reach into containers, on a port of their own, with the pods that the node has now. */
@@ -38,5 +38,5 @@ export async function serveStreams(t: TestContext, node: TestNode): Promise<{ re
         ? dialStreamServer
         : async ({ host, port }) => node.lab.network.connect(host, port),
   })
-  return await serveRoutes(t, [logs, ...streams])
+  return await serveUpgradableRoutes(t, [logs, ...streams])
 }

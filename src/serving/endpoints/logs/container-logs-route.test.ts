@@ -10,7 +10,7 @@ import { createContainer, createPod } from '../../../../test/builders/create-pod
 import { FakeContainerLog } from '../../../../test/fakes/fake-container-log.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
-import { serveRoutes } from '../../../../test/fixtures/serve-routes.ts'
+import { serveUpgradableRoutes } from '../../../../test/fakes/serve-upgradable-routes.ts'
 import { systemClock } from '../../../base/async/clock.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import { ContainerState as RuntimeState, ContainerStatusResponse } from '../../../protocols/cri/generated/runtime-v1.ts'
@@ -73,7 +73,7 @@ async function createWorld(t: TestContext, options: { splitStreams?: boolean } =
     clock: systemClock,
     log: silentLogger,
   })
-  const { port } = await serveRoutes(t, [route])
+  const { port } = await serveUpgradableRoutes(t, [route])
   const open = async (path: string): Promise<IncomingMessage> => {
     const request = get({ port, path: `/containerLogs/${path}`, agent: false })
     t.after(() => request.destroy())

@@ -11,7 +11,7 @@ import { startFakeStreamServer, switchedTo } from '../../../../test/fakes/fake-s
 import type { FakeCommand } from '../../../../test/fakes/fake-stream-server.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import { WebSocketClient } from '../../../../test/fakes/websocket-client.ts'
-import { serveRoutes } from '../../../../test/fixtures/serve-routes.ts'
+import { serveUpgradableRoutes } from '../../../../test/fakes/serve-upgradable-routes.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import type { CallErrorCode } from '../../../protocols/grpc/grpc-call-error.ts'
 import {
@@ -86,7 +86,7 @@ async function createWorld(t: TestContext, { serve = async () => {}, failWith, e
     clock: new FakeClock(Date.UTC(2026, 0, 2, 3, 4, 5)),
     log: silentLogger,
   })
-  const { port } = await serveRoutes(t, routes)
+  const { port } = await serveUpgradableRoutes(t, routes)
   const ask = async (method: string, path: string, headers: Record<string, string> = {}) => {
     const asking = request({ port, method, path, headers, agent: false })
     asking.end()
