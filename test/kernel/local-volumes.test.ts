@@ -31,7 +31,7 @@ inMountNamespace(import.meta.filename, () => {
   async function createNode(t: TestContext) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'deckhand-local-')))
     const rootDirectory = join(folder, 'kubelet')
-    const files = createGuardedFiles({ clock: systemClock, log: silentLogger })
+    const files = createGuardedFiles({ clock: systemClock, log: silentLogger, findLauncher: async () => [] })
     t.after(async () => {
       files[Symbol.dispose]()
       await rm(folder, { recursive: true })

@@ -83,7 +83,7 @@ inMountNamespace(import.meta.filename, () => {
     const [rootDirectory, san, bin] = ['kubelet', 'san', 'bin'].map((name) => join(folder, name))
     for (const path of [`${san}/dev/disk/by-path`, `${san}/sys/block`, bin ?? ''])
       await mkdir(path, { recursive: true })
-    const files = createGuardedFiles({ clock: systemClock, log: silentLogger })
+    const files = createGuardedFiles({ clock: systemClock, log: silentLogger, findLauncher: async () => [] })
     t.after(async () => {
       files[Symbol.dispose]()
       await rm(folder, { recursive: true })

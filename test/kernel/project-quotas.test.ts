@@ -62,7 +62,7 @@ inMountNamespace(import.meta.filename, () => {
       test(`${fileSystem} counts what a volume takes as a walk does, from restart to removal`, async (t) => {
         const disk = await mountDisk(t, fileSystem, options)
         if (disk === undefined) return
-        using guarded = createGuardedFiles({ clock: systemClock, log: silentLogger })
+        using guarded = createGuardedFiles({ clock: systemClock, log: silentLogger, findLauncher: async () => [] })
         const quotas = createProjectQuotas({ clock: systemClock, mountsFile: join(disk, 'mounts') })
         const load = () =>
           VolumeProjects.load({

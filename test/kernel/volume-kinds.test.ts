@@ -49,7 +49,7 @@ inMountNamespace(import.meta.filename, () => {
   /** All kinds on the machine itself, in a root directory of their own. */
   async function createNode(t: TestContext) {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'deckhand-kernel-')))
-    const guarded = createGuardedFiles({ clock: systemClock, log: silentLogger })
+    const guarded = createGuardedFiles({ clock: systemClock, log: silentLogger, findLauncher: async () => [] })
     t.after(async () => {
       guarded[Symbol.dispose]()
       for (const point of mountPointsBelow(await readMountTable(), root))

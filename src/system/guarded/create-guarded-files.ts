@@ -22,15 +22,15 @@ export interface GuardedFilesOptions {
   readonly clock: Clock
   readonly log: Logger
   /**
-   * Put in front of the children's program, which it must become: lets them die with us, or starts them in another mount namespace. Asked before the
-   * first of them.
+   * Put in front of the children's program, which it must become: lets them die with us (findDeathSignal()), or starts them in another mount
+   * namespace. Asked before the first of them.
    */
-  readonly findLauncher?: () => Promise<readonly string[]>
+  readonly findLauncher: () => Promise<readonly string[]>
 }
 
 /** Work on pods' files in child processes. Ends with its block: all children are killed then. */
 export function createGuardedFiles(options: GuardedFilesOptions): GuardedFiles & Disposable {
-  const { clock, log, findLauncher = async () => [] } = options
+  const { clock, log, findLauncher } = options
   const argv = async () => [...(await findLauncher()), process.execPath, PROGRAM]
   const pool = new GuardedPool({ clock, log, argv })
   const run = async <Name extends keyof Operations>(

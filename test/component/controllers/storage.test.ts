@@ -14,7 +14,7 @@ const PROVISIONER = 'deckhand.local/folder'
 
 async function setUp(t: TestContext, storageClass: object = {}) {
   const root = `${makeTemporaryFolder()}/volumes`
-  const guarded = createGuardedFiles({ clock: systemClock, log: silentLogger })
+  const guarded = createGuardedFiles({ clock: systemClock, log: silentLogger, findLauncher: async () => [] })
   t.after(() => guarded[Symbol.dispose]())
   const failing = { make: false }
   const folders = {

@@ -88,7 +88,7 @@ describe('readEnvFile()', () => {
     await writeFile(join(root, 'd/real'), "K='v'")
     await symlink('d/real', join(root, 'link'))
     await symlink('/etc/passwd', join(root, 'out'))
-    using files = createGuardedFiles({ clock: systemClock, log: silentLogger })
+    using files = createGuardedFiles({ clock: systemClock, log: silentLogger, findLauncher: async () => [] })
     const read = (path: string) =>
       readEnvFile(
         { files, volumePath: () => root, log: silentLogger },

@@ -7,6 +7,7 @@ import { API_SERVICE_PORT } from '../../../model/networking/api-service-port.ts'
 import { openAppendedFile } from '../../../system/files/append-file.ts'
 import { listProvisionedFolders, makeProvisionedFolder } from '../../../system/directories/provisioned-folders.ts'
 import { createGuardedFiles } from '../../../system/guarded/create-guarded-files.ts'
+import { findDeathSignal } from '../../../system/processes/find-death-signal.ts'
 import { CniResults } from '../../../system/network/cni-results.ts'
 import { Conntrack } from '../../../system/network/conntrack.ts'
 import { Iptables } from '../../../system/network/iptables.ts'
@@ -82,7 +83,8 @@ export async function runNodeControllers(
     ranges: [...serviceRanges, ...podRanges],
     servers: () => readNameServers([dnsAddress, apiAddress]),
   }
-  using guarded = createGuardedFiles({ clock: systemClock, log })
+  const findLauncher = () => findDeathSignal(systemClock, signal)
+  using guarded = createGuardedFiles({ clock: systemClock, log, findLauncher })
   const folders = {
     root: volumes,
     make: (name: string) => makeProvisionedFolder(volumes, name),
