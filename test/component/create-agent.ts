@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { composeKubelet } from '../../src/agent/kubelet.ts'
 import type { Cluster } from '../../src/agent/cluster/join-cluster.ts'
@@ -75,8 +75,10 @@ export interface AgentOptions {
   readonly claimCounts?: string[]
   /** Takes the reasons of events about the node. */
   readonly nodeEvents?: string[]
-  /** Where device plugins register, named "device-plugins"; without, the agent does not listen for them. */
-  readonly deviceFolder?: string
+  /** Loops of the agent that run too, by name. */
+  readonly loops?: readonly string[]
+  /** The root directory, on the real disk: for loops that serve or find sockets. */
+  readonly root?: string
 }
 
 const PLENTY = { pods: '1000', cpu: '64', memory: '64Gi', 'ephemeral-storage': '1Ti' }
@@ -185,8 +187,7 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
     { tasks: group, resources },
   )
   const { runtime, registry, allocations, devices, pods, sources } = kubelet
-  const loops = options.deviceFolder === undefined ? LOOPS : [...LOOPS, 'devices']
-  for (const { name, run } of [...kubelet.loops, ...kubelet.lateLoops]) if (loops.includes(name)) group.run(name, run)
+  startLoops(kubelet, group, options)
   const ended = group.join()
   // A test that wants to know how it ended asks below; until then no caller listens.
   ended.catch(() => {})
@@ -270,7 +271,20 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
 
 /** The options of several features together. */
 export function combine(...all: readonly AgentOptions[]): AgentOptions {
-  return Object.assign({}, ...all, { flags: all.flatMap(({ flags = [] }) => flags) })
+  const flags = all.flatMap((each) => each.flags ?? [])
+  const loops = all.flatMap((each) => each.loops ?? [])
+  return Object.assign({}, ...all, { flags, loops })
+}
+
+/** Those that go on in every test, and those that this one asks for. */
+function startLoops(
+  { loops, lateLoops, serving }: Awaited<ReturnType<typeof composeKubelet>>,
+  group: TaskGroup,
+  { loops: asked = [] }: AgentOptions,
+): void {
+  const all = new Map([...loops, ...lateLoops, ...serving.lateLoops].map(({ name, run }) => [name, run]))
+  for (const name of asked) assert.ok(all.has(name), `expected the agent to have a loop "${name}"`)
+  for (const [name, run] of all) if (LOOPS.includes(name) || asked.includes(name)) group.run(name, run)
 }
 
 /** What the agent reports, for tests to read. */
@@ -349,7 +363,7 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     readAddress: async () => ({ fault: undefined, found: '192.0.2.1' }),
     readSpace: async () => ({ capacityBytes, availableBytes: capacityBytes, totalInodes: 1, freeInodes: 1 }),
     readSubordinateIds: async () => undefined,
-    prepareRoot: async () => (options.deviceFolder === undefined ? ROOT : dirname(options.deviceFolder)),
+    prepareRoot: async () => options.root ?? ROOT,
     checkWritable: async () => {
       if (world.files.isReadOnly) throw new Error('EROFS: read-only file system')
     },

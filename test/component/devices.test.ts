@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { DEVICES_ANNOTATION } from '../../src/model/pod/devices-annotation.ts'
@@ -33,7 +33,7 @@ function createFolder(t: TestContext) {
 }
 
 async function startWithDevices(world: World, folder: string, options: AgentOptions = {}): Promise<Agent> {
-  const agent = await startAgent(world, { deviceFolder: folder, ...options })
+  const agent = await startAgent(world, { root: dirname(folder), loops: ['devices'], ...options })
   await until(() => existsSync(join(folder, 'kubelet.sock')), 'the socket of the agent')
   return agent
 }
