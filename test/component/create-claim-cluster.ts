@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { PodSpec } from '../../src/model/generated/core-v1.ts'
@@ -6,7 +7,7 @@ import { FakeDraDriver } from '../fakes/fake-dra-driver.ts'
 import type { FakeDraDriverOptions } from '../fakes/fake-dra-driver.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
-import type { World } from './create-agent.ts'
+import type { AgentOptions, World } from './create-agent.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
 import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
 
@@ -32,7 +33,9 @@ export function specWith(claim: { readonly resourceClaimName?: string; readonly 
 /** The real API with claims, a driver on the node, and what an agent leaves on the disk. */
 export async function createClaimCluster(t: TestContext, world: World) {
   const cluster = await createCluster(t, world)
-  const folder = makeTemporaryFolder()
+  const root = makeTemporaryFolder()
+  mkdirSync(join(root, 'plugins_registry'))
+  const endpoint = join(root, 'driver.sock')
   const files = { state: new FakeStateFile('dra_manager_state'), health: new FakeStateFile('dra_health_state') }
   for (const file of Object.values(files)) world.otherFiles.set(file.path, file)
   const counted: string[] = []
@@ -54,15 +57,18 @@ export async function createClaimCluster(t: TestContext, world: World) {
     counted,
     nodeEvents,
     /** The socket at which the driver serves. */
-    endpoint: join(folder, 'driver.sock'),
+    endpoint,
+    /** The root directory of an agent that finds plugins. */
+    root,
     driver: async (options: FakeDraDriverOptions = {}): Promise<FakeDraDriver> => {
-      const driver = await FakeDraDriver.start(join(folder, 'driver.sock'), options)
+      const driver = await FakeDraDriver.start(endpoint, options)
       t.after(() => driver[Symbol.dispose]())
       return driver
     },
-    /** An agent of the cluster; its drivers are registered by the test. */
-    join: async () => {
-      const agent = await joinCluster(world, cluster, { dynamicResources, claimCounts: counted, nodeEvents })
+    /** An agent of the cluster; its drivers are registered by the test, unless it runs the loop that finds them. */
+    join: async (options: AgentOptions = {}) => {
+      const given = { dynamicResources, claimCounts: counted, nodeEvents, ...options }
+      const agent = await joinCluster(world, cluster, given)
       agent.setPods([])
       return { agent, dra: agent.dra }
     },

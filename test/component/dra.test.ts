@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Dra } from '../../src/node/resource-claims/create-dra.ts'
-import { PluginRegistrations } from '../../src/node/plugins/plugin-registrations.ts'
 import { HealthStatus } from '../../src/node/resource-claims/generated/dra-health-v1alpha1.ts'
 import { FakePlugin } from '../fakes/fake-plugin.ts'
 import { startAgent, until } from './create-agent.ts'
@@ -242,24 +240,19 @@ describe('claims', () => {
 
   test('come from drivers that present themselves; devices of those that are away are not shown to the cluster', async (t) => {
     await using world = await createWorld()
-    const { join: start, endpoint, driver: serve, publish, slices } = await createClaimCluster(t, world)
+    const { join: start, root, endpoint, driver: serve, publish, slices } = await createClaimCluster(t, world)
     await publish('old', 'node-1')
     await publish('foreign', 'node-2')
-    const { agent, dra } = await start()
+    const { agent, dra } = await start({ root, loops: ['plugins'] })
     await using _ = agent
     await agent.settle()
     assert.deepEqual(await slices(), ['foreign'], 'at the start no driver is there')
     await publish('mine', 'node-1')
     await publish('other', 'node-1', 'nic.example')
     const driver = await serve()
-    const directory = join(dirname(endpoint), 'registry')
-    mkdirSync(directory)
-    const handlers = new Map([['DRAPlugin', dra.drivers]])
-    const registrations = new PluginRegistrations({ directory, handlers, clock: world.clock, log: agent.log })
-    agent.group.run('plugins', (signal) => registrations.run(signal))
     const info = { type: 'DRAPlugin', name: DRIVER, endpoint, supportedVersions: ['v1.DRAPlugin'] }
     {
-      using plugin = await FakePlugin.start(join(directory, 'driver-reg.sock'), info)
+      using plugin = await FakePlugin.start(join(root, 'plugins_registry', 'driver-reg.sock'), info)
       await until(() => plugin.reported.length === 1, 'the driver is notified')
       assert.deepEqual(plugin.reported, [{ pluginRegistered: true, error: '' }])
       await until(() => dra.drivers.find(DRIVER)?.connected === true, 'the driver is connected')
