@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { ShutdownError } from '../../src/base/async/abort-errors.ts'
 import { systemClock } from '../../src/base/async/clock.ts'
 import { GrpcChannel } from '../../src/protocols/grpc/grpc-channel.ts'
 import { waitForReady } from '../../src/protocols/grpc/grpc-connection.ts'
@@ -14,60 +11,38 @@ import type {
 } from '../../src/serving/sockets/generated/pod-resources-v1.ts'
 import { EventType, PodsDefinition } from '../../src/serving/sockets/generated/pods-v1alpha1.ts'
 import type { WatchPodsEvent } from '../../src/serving/sockets/generated/pods-v1alpha1.ts'
-import { PodChanges } from '../../src/serving/sockets/pod-changes.ts'
-import { runNodeSockets } from '../../src/serving/sockets/run-node-sockets.ts'
 import { decodeProtobuf } from '../../src/model/schema/protobuf/decode-protobuf.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
-import { loadSettings } from '../fakes/load-settings.ts'
 import { toMethod } from '../fakes/serve-socket.ts'
-import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
+import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { combine, startAgent, until } from './create-agent.ts'
 import { FakeCpuNode } from '../fakes/fake-cpu-node.ts'
-import type { Agent } from './create-agent.ts'
-import type { PodClaims } from '../../src/node/resource-claims/pod-claims.ts'
-import { createWantedContainer, createWantedPod, createWorld } from './create-world.ts'
+import type { AgentOptions } from './create-agent.ts'
+import { createClaimCluster, DRIVER, specWith } from './create-claim-cluster.ts'
+import { createWantedContainer, createWantedPod, createWorld, running } from './create-world.ts'
 import { staticCpus } from './static-cpus.ts'
 import { staticMemory } from './static-memory.ts'
 
 const { signal } = new AbortController()
 const toBlock = (node: bigint, size: bigint) => ({ memoryType: 'memory', size, topology: { nodes: [{ ID: node }] } })
 
-async function serve(
-  agent: Agent,
-  changes: PodChanges,
-  flags: readonly string[],
-  claims: Pick<PodClaims, 'usedBy'> = { usedBy: () => [] },
-) {
-  const rootDirectory = mkdtempSync(join(tmpdir(), 'node-api-'))
-  const stop = new AbortController()
-  const settings = await loadSettings(flags)
-  const metrics = { podResourcesRequest() {} }
-  const deps = {
-    settings,
-    rootDirectory,
-    registry: agent.registry,
-    placement: agent.placement,
-    claims,
-    devices: agent.devices,
-    changes,
-    metrics,
-    clock: systemClock,
-    log: silentLogger,
-  }
-  const running = runNodeSockets(deps, stop.signal)
+/** An agent that serves its sockets in a folder of its own. */
+function servingIn(root: string, flags: readonly string[] = []): AgentOptions {
+  return { root, loops: ['node API'], flags }
+}
+
+/** Clients of the sockets in a folder. */
+function createClients(root: string) {
   const channels: GrpcChannel[] = []
   return {
     async connect(socket: string) {
-      const channel = new GrpcChannel({ target: `unix://${join(rootDirectory, socket)}`, clock: systemClock })
+      const channel = new GrpcChannel({ target: `unix://${join(root, socket)}`, clock: systemClock })
       channels.push(channel)
       await waitForReady(channel, signal)
       return channel
     },
-    async [Symbol.asyncDispose]() {
+    [Symbol.dispose]() {
       for (const channel of channels) channel.close()
-      stop.abort(new ShutdownError())
-      await running.catch((error: unknown) => assert.equal(error, stop.signal.reason))
-      rmSync(rootDirectory, { recursive: true })
     },
   }
 }
@@ -75,9 +50,9 @@ async function serve(
 describe("the node's own sockets", () => {
   test('report pods from their start to their end', async () => {
     await using world = await createWorld()
-    await using agent = await startAgent(world)
-    const { changes } = agent.kubelet.sources
-    await using api = await serve(agent, changes, ['--feature-gates=PodsAPI=true'])
+    const root = makeTemporaryFolder()
+    await using agent = await startAgent(world, servingIn(root, ['--feature-gates=PodsAPI=true']))
+    using api = createClients(root)
     const channel = await api.connect('pods-api/pods-api.sock')
     const seen: string[] = []
     const leave = new AbortController()
@@ -91,7 +66,6 @@ describe("the node's own sockets", () => {
     await until(() => seen.length === 1, 'the end of what is there')
     const pod = createWantedPod()
     agent.setPods([pod])
-    changes.changed(pod.metadata.uid)
     await until(() => seen.includes('MODIFIED pod-u-1 Running'), 'the pod runs')
     agent.setPods([])
     await until(() => seen.at(-1) === 'DELETED pod-u-1', 'the pod is gone')
@@ -102,8 +76,9 @@ describe("the node's own sockets", () => {
 
   test('report the resources of containers, and not of pods where the gate is off', async () => {
     await using world = await createWorld()
-    await using agent = await startAgent(world)
-    await using api = await serve(agent, new PodChanges(), [])
+    const root = makeTemporaryFolder()
+    await using agent = await startAgent(world, servingIn(root))
+    using api = createClients(root)
     agent.setPods([createWantedPod()])
     await agent.settle()
     const channel = await api.connect('pod-resources/kubelet.sock')
@@ -113,20 +88,18 @@ describe("the node's own sockets", () => {
     await assert.rejects(channel.unary(toMethod(PodsDefinition, 'listPods'), {}, {}, signal), { code: 'Unimplemented' })
   })
 
-  test('report the claims that a container uses', async () => {
+  test('report the claims that a container uses', async (t) => {
     await using world = await createWorld()
-    await using agent = await startAgent(world)
-    const device = {
-      driver: 'gpu.example',
-      poolName: 'pool',
-      deviceName: 'gpu-0',
-      shareId: undefined,
-      requestNames: [],
-      cdiDeviceIds: ['gpu.example/gpu=0'],
-    }
-    const usedBy = () => [{ namespace: 'shop', name: 'gpu', devices: [device, { ...device, shareId: 'half' }] }]
-    await using api = await serve(agent, new PodChanges(), [], { usedBy })
-    agent.setPods([createWantedPod()])
+    const { root, cluster, endpoint, ...claims } = await createClaimCluster(t, world)
+    const device = { poolName: 'pool', deviceName: 'gpu-0', cdiDeviceIds: ['gpu.example/gpu=0'] }
+    await claims.driver({ devices: () => [device, { ...device, shareId: 'half' }] })
+    await claims.claim('gpu')
+    await claims.allocate('gpu', await cluster.create('web', specWith({ resourceClaimName: 'gpu' })))
+    const { agent } = await claims.join(servingIn(root))
+    await using _ = agent
+    using api = createClients(root)
+    await agent.dra.drivers.register({ name: DRIVER, endpoint, versions: ['v1.DRAPlugin'] })
+    await until(() => running(world).length === 1, 'the pod runs')
     await agent.settle()
     const channel = await api.connect('pod-resources/kubelet.sock')
     const list = await channel.unary(toMethod(PodResourcesListerDefinition, 'list'), {}, {}, signal)
@@ -144,11 +117,12 @@ describe("the node's own sockets", () => {
 
   test('report CPUs and memory that a container has for itself, and those that could be given away', async () => {
     await using world = await createWorld()
+    const root = makeTemporaryFolder()
     await using agent = await startAgent(
       world,
-      combine(staticCpus(world, new FakeCpuNode()), staticMemory(world, new FakeStateFile('memory'))),
+      combine(staticCpus(world, new FakeCpuNode()), staticMemory(world, new FakeStateFile('memory')), servingIn(root)),
     )
-    await using api = await serve(agent, new PodChanges(), [])
+    using api = createClients(root)
     const all = { cpu: '2', memory: '64Mi' }
     agent.setPods([
       createWantedPod('own', { containers: [createWantedContainer({ resources: { requests: all, limits: all } })] }),
