@@ -38,6 +38,11 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
   const nodeUid = (node.body as { metadata: { uid: string } }).metadata.uid
   let own: Node = { metadata: { name: 'node-1', uid: nodeUid } }
   const nodeListeners = new Set<() => void>()
+  /** What a watch delivers. */
+  const seeNode = (node: Node): void => {
+    own = node
+    for (const listener of nodeListeners) listener()
+  }
   return {
     client: new FakeKubeClient(test.api),
     nodeUid,
@@ -45,11 +50,9 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
     /** The Node as the agent's watch has it. */
     node: () => own,
     onNode: (listener: () => void) => void nodeListeners.add(listener),
+    seeNode,
     /** The Node gets other labels, and the watch reports it. */
-    labelNode(labels: Readonly<Record<string, string>>): void {
-      own = { metadata: { ...own.metadata, labels } }
-      for (const listener of nodeListeners) listener()
-    },
+    labelNode: (labels: Readonly<Record<string, string>>) => seeNode({ metadata: { ...own.metadata, labels } }),
     /** A pod that the scheduler bound to the node. */
     async create(name: string, spec: Partial<PodSpec> = {}): Promise<PodUid> {
       const containers = [{ name: 'main', image: 'registry.test/app:1', imagePullPolicy: 'IfNotPresent' }]

@@ -4,94 +4,53 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { ShutdownError } from '../../src/base/async/abort-errors.ts'
-import { TaskGroup } from '../../src/base/async/task-group.ts'
-import { createCsi } from '../../src/node/csi/create-csi.ts'
 import type { CsiNode } from '../../src/node/csi/csi-node-object.ts'
 import type { Node } from '../../src/model/generated/core-v1.ts'
-import { PluginRegistrations } from '../../src/node/plugins/plugin-registrations.ts'
-import { FakeClock } from '../fakes/fake-clock.ts'
 import { FakeCsiDriver } from '../fakes/fake-csi-driver.ts'
 import type { FakeCsiDriverOptions } from '../fakes/fake-csi-driver.ts'
-import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
 import { until } from '../fakes/until.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
-import { createCluster, follow } from './create-cluster.ts'
-import type { Cluster } from './create-cluster.ts'
+import { startAgent } from './create-agent.ts'
+import type { Agent } from './create-agent.ts'
+import { createCluster, joinCluster } from './create-cluster.ts'
+import { createWorld } from './create-world.ts'
 
 const never = new AbortController().signal
 const CSI_NODE = '/apis/storage.k8s.io/v1/csinodes/node-1'
 const CSI_DRIVERS = '/apis/storage.k8s.io/v1/csidrivers'
+/** What reports drivers to the cluster. */
+const REPORTING = ['CSI drivers', 'CSINode', 'volumes of CSI drivers']
 const IDS = 'csi.volume.kubernetes.io/nodeid'
 
-/** The agent's part for CSI drivers, with the watcher of their sockets. */
-function startAgent(
-  t: TestContext,
-  { clock, folder, cluster }: { clock: FakeClock; folder: string; cluster?: Cluster },
-) {
-  const stop = new AbortController()
-  const listeners: (() => void)[] = []
-  let node: Node | undefined
-  const starting = (async () => {
-    const group = new TaskGroup(stop.signal)
-    const csi = await createCsi({
-      cluster: cluster && {
-        client: cluster.client,
-        follow: (objects, signal) => follow({ client: cluster.client, clock }, objects, signal),
-        node: () => node,
-        onNode: (listener) => void listeners.push(listener),
-        onApiReturn: () => {},
-      },
-      nodeName: 'node-1',
-      onChange: () => {},
-      onDrivers: () => {},
-      metrics: { csiCall: () => {} },
-      giveUp: (error) => assert.fail(error),
-      clock,
-      random: () => 0,
-      log: silentLogger,
-    })
-    for (const { name, run } of csi.loops) group.run(name, run)
-    const handlers = new Map([['CSIPlugin', csi.handler]])
-    const plugins = new PluginRegistrations({ directory: folder, handlers, clock, log: silentLogger })
-    group.run('plugins', (s) => plugins.run(s))
-    return { csi, plugins, group }
-  })()
-  const end = async () => {
-    const { group } = await starting
-    stop.abort(new ShutdownError())
-    await group.join()
-  }
-  t.after(end)
-  return {
-    starting,
-    end,
-    /** What a watch would deliver. */
-    see(next: Node) {
-      node = next
-      for (const listener of listeners) listener()
-    },
-  }
-}
-
 async function setUp(t: TestContext) {
-  const clock = new FakeClock()
-  const folder = join(makeTemporaryFolder(), 'plugins_registry')
+  const world = await createWorld()
+  const agents: Agent[] = []
+  t.after(async () => {
+    for (const agent of agents) await agent.leave()
+    await world[Symbol.asyncDispose]()
+  })
+  const root = makeTemporaryFolder()
+  const folder = join(root, 'plugins_registry')
   mkdirSync(folder)
-  const cluster = await createCluster(t, { clock })
+  const cluster = await createCluster(t, world)
+  const keep = (agent: Agent) => {
+    agents.push(agent)
+    return { csi: agent.kubelet.node.csi, end: () => agent.leave() }
+  }
   const read = async <T>(path: string) => (await cluster.ask('GET', path)).body as T
   const csiNode = () => read<CsiNode>(CSI_NODE)
   const drivers = async () => ((await csiNode()).spec?.drivers ?? []).map(({ name }) => name)
   const ids = async () => (await read<Node>('/api/v1/nodes/node-1')).metadata?.annotations?.[IDS]
   return {
-    clock,
-    folder,
     cluster,
     csiNode,
     drivers,
     ids,
     read,
-    startAgent: () => startAgent(t, { clock, folder, cluster }),
+    /** An agent that takes drivers into use, and reports them. */
+    join: async () => keep(await joinCluster(world, cluster, { root, loops: ['plugins', ...REPORTING] })),
+    /** One without a cluster. */
+    startAlone: async () => keep(await startAgent(world, { root, loops: ['plugins'] })),
     startDriver: async (name: string, options: FakeCsiDriverOptions = {}) => {
       const driver = await FakeCsiDriver.start(join(folder, `${name}.sock`), { name, ...options })
       t.after(() => driver[Symbol.dispose]())
@@ -102,7 +61,7 @@ async function setUp(t: TestContext) {
       for (;;) {
         const found = await find()
         if (JSON.stringify(found) === JSON.stringify(wanted)) return
-        if (ms > 0) await clock.advance(ms)
+        if (ms > 0) await world.clock.advance(ms)
         await setImmediate()
       }
     },
@@ -112,7 +71,7 @@ async function setUp(t: TestContext) {
 describe('CSI drivers in their cluster', () => {
   test('a driver is reported when its socket appears, and no longer when it goes', async (t) => {
     const { cluster, csiNode, drivers, ids, read, becomes, ...world } = await setUp(t)
-    const agent = await world.startAgent().starting
+    const agent = await world.join()
     await becomes(async () => agent.csi.problems(), [])
     assert.deepEqual((await csiNode()).spec, { drivers: [] })
     const segments = { 'example.com/zone': 'x' }
@@ -142,7 +101,7 @@ describe('CSI drivers in their cluster', () => {
 
   test('a driver that says the node is elsewhere gets the reason why it is not taken', async (t) => {
     const { drivers, becomes, ...world } = await setUp(t)
-    await world.startAgent().starting
+    await world.join()
     const first = await world.startDriver('first', { segments: { zone: 'x' } })
     await until(() => first.reported.length === 1)
     const second = await world.startDriver('second', { segments: { zone: 'y' } })
@@ -155,14 +114,13 @@ describe('CSI drivers in their cluster', () => {
 
   test('an agent that is started again finds the drivers and writes nothing', async (t) => {
     const { cluster, drivers, ...world } = await setUp(t)
-    const first = world.startAgent()
-    await first.starting
+    const first = await world.join()
     const driver = await world.startDriver('disk')
     await until(() => driver.reported.length === 1)
     await first.end()
     assert.deepEqual(await drivers(), ['disk'])
     cluster.client.sent.length = 0
-    const second = await world.startAgent().starting
+    const second = await world.join()
     await until(() => driver.reported.length === 2)
     assert.deepEqual(await drivers(), ['disk'])
     assert.deepEqual(second.csi.problems(), [])
@@ -174,7 +132,7 @@ describe('CSI drivers in their cluster', () => {
 
   test('drivers that come and go while the API is away are used, and reported when it is back', async (t) => {
     const { cluster, drivers, ids, becomes, ...world } = await setUp(t)
-    const agent = await world.startAgent().starting
+    const agent = await world.join()
     const old = await world.startDriver('old')
     await until(() => old.reported.length === 1)
     await becomes(drivers, ['old'])
@@ -194,7 +152,7 @@ describe('CSI drivers in their cluster', () => {
   test('an agent that starts without the API uses its drivers meanwhile', async (t) => {
     const { cluster, drivers, becomes, ...world } = await setUp(t)
     cluster.client.goAway()
-    const agent = await world.startAgent().starting
+    const agent = await world.join()
     const driver = await world.startDriver('disk')
     await until(() => driver.reported.length === 1)
     assert.equal(agent.csi.drivers.find('disk')?.name, 'disk')
@@ -206,14 +164,13 @@ describe('CSI drivers in their cluster', () => {
 
   test('a Node that is created again gets everything reported again', async (t) => {
     const { cluster, csiNode, drivers, ids, read, becomes, ...world } = await setUp(t)
-    const agent = world.startAgent()
-    await agent.starting
+    await world.join()
     const driver = await world.startDriver('disk')
     await until(() => driver.reported.length === 1)
     await cluster.ask('DELETE', '/api/v1/nodes/node-1')
     await cluster.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'node-1' } } })
     const node = await read<Node>('/api/v1/nodes/node-1')
-    agent.see(node)
+    cluster.seeNode(node)
     await becomes(ids, '{"disk":"node-1"}')
     await becomes(drivers, ['disk'])
     const uid = async () => (await csiNode()).metadata.ownerReferences?.[0]?.uid
@@ -222,7 +179,7 @@ describe('CSI drivers in their cluster', () => {
 
   test('CSIDriver objects are followed from the first driver on, also for how often to ask it', async (t) => {
     const { cluster, csiNode, becomes, ...world } = await setUp(t)
-    const agent = await world.startAgent().starting
+    const agent = await world.join()
     await becomes(async () => agent.csi.problems(), [])
     const isAsked = () => cluster.client.sent.includes(`GET ${CSI_DRIVERS}`)
     assert.equal(isAsked(), false)
@@ -241,8 +198,8 @@ describe('CSI drivers in their cluster', () => {
   })
 
   test('a node without an API uses drivers all the same', async (t) => {
-    const { folder, clock, ...world } = await setUp(t)
-    const agent = await startAgent(t, { clock, folder }).starting
+    const world = await setUp(t)
+    const agent = await world.startAlone()
     const driver = await world.startDriver('disk')
     await until(() => driver.reported.length === 1)
     assert.deepEqual(driver.reported, [{ pluginRegistered: true, error: '' }])
