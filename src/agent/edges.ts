@@ -22,6 +22,7 @@ import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
 import type { Hugepages } from '../system/machine/hardware/read-hugepages.ts'
 import type { KernelInfo } from '../system/machine/read-kernel.ts'
 import type { AddressReport } from '../system/machine/read-node-address.ts'
+import type { Mounter } from '../system/mounts/mounter.ts'
 import type { NodeIdentity } from '../system/machine/read-node-identity.ts'
 import type { NumaNode } from '../system/machine/hardware/read-numa-nodes.ts'
 import type { SubordinateIds } from '../system/machine/read-subordinate-ids.ts'
@@ -68,6 +69,8 @@ export interface Host {
   findShims: typeof findShims
   /** SIGKILL, to exactly this process; false when it is gone. */
   killProcess(process: ProcessIdentity): Promise<boolean>
+  /** Mounts, with a program for file systems of other machines where one is given. */
+  openMounter(options?: { readonly remoteHelper: string }): Mounter
   openCgroups(deps: CreateCgroupsDeps, signal: AbortSignal): Promise<NodeCgroups>
   openVolumes(deps: VolumeHostDeps): VolumeHost
 }

@@ -24,6 +24,7 @@ import { readNumaNodes } from '../system/machine/hardware/read-numa-nodes.ts'
 import { readSubordinateIds } from '../system/machine/read-subordinate-ids.ts'
 import { makeShared } from '../system/mounts/make-shared.ts'
 import { findDeathSignal } from '../system/processes/find-death-signal.ts'
+import { createMounter } from '../system/mounts/mounter.ts'
 import { findShims } from '../system/processes/find-shims.ts'
 import { signalProcess } from '../system/processes/process-identity.ts'
 import { connectRuntime } from './connect-runtime.ts'
@@ -98,6 +99,7 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     userNamespaceRecords: createUserNamespaceRecords,
     findShims,
     killProcess: (identity) => signalProcess(identity, 'SIGKILL'),
+    openMounter: (options) => createMounter({ clock, ...options }),
     openCgroups: createCgroups,
     openVolumes: createVolumeHost,
   }

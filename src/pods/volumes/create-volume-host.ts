@@ -5,7 +5,7 @@ import { describePath } from '../../system/files/describe-path.ts'
 import { deviceFiles } from '../../system/directories/device-files.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
 import { makeMountPoints } from '../../system/mounts/make-mount-points.ts'
-import { createMounter } from '../../system/mounts/mounter.ts'
+import type { Mounter } from '../../system/mounts/mounter.ts'
 import { createNoswapProbe } from '../../system/directories/noswap-probe.ts'
 import { createVolumeFiles } from '../../system/directories/volume-files.ts'
 import { createVolumeFolders } from '../../system/directories/volume-folders.ts'
@@ -34,6 +34,7 @@ import type { VolumeContent } from './payload/volume-content.ts'
 import type { VolumesDeps } from './volumes.ts'
 
 export interface VolumeHostDeps {
+  readonly host: { openMounter(options: { readonly remoteHelper: string }): Mounter }
   readonly rootDirectory: string
   readonly guarded: GuardedFiles
   /** Counts what volumes take; undefined when they are walked through. */
@@ -63,8 +64,8 @@ export type VolumeHost = Pick<VolumesDeps, 'kinds' | 'findSource' | 'refusal' | 
 
 /** Volumes on this machine, of every kind that there is. */
 export function createVolumeHost(deps: VolumeHostDeps): VolumeHost {
-  const { rootDirectory, guarded, objects, clock } = deps
-  const mounter = createMounter({ clock, remoteHelper: deps.remoteMountHelper })
+  const { host, rootDirectory, guarded, objects } = deps
+  const mounter = host.openMounter({ remoteHelper: deps.remoteMountHelper })
   return {
     kinds: createKinds(deps, mounter),
     findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
@@ -75,7 +76,7 @@ export function createVolumeHost(deps: VolumeHostDeps): VolumeHost {
   }
 }
 
-function createKinds(deps: VolumeHostDeps, mounter: ReturnType<typeof createMounter>): readonly VolumeKind[] {
+function createKinds(deps: VolumeHostDeps, mounter: Mounter): readonly VolumeKind[] {
   const { rootDirectory, guarded, clock, log } = deps
   const files = createVolumeFiles({ rootDirectory })
   const noswap = createNoswapProbe({

@@ -1,6 +1,7 @@
 import type { Host } from '../../agent/edges.ts'
 import { parseQuantity, quantityValue } from '../../model/resources/quantity.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
+import type { Mounter } from '../../system/mounts/mounter.ts'
 import type { FileSystemUsage } from '../../system/files/file-usage.ts'
 import type { StatsFiles } from '../../system/directories/stats-files.ts'
 import type { RuntimeUsage } from '../runtime/runtime-handlers.ts'
@@ -66,6 +67,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
     checkWritable: async () => {},
     makeShared: async () => {},
     openGuardedFiles: () => noGuardedFiles,
+    openMounter: () => noMounter,
     readIfPresent: async () => undefined,
     stateFile: createMemoryStateFile,
     recordFolder: createMemoryRecords,
@@ -84,14 +86,18 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
 }
 
 /** Only volumes with files of pods would use them, and there are no such volumes here. */
-const noGuardedFiles = new Proxy({ [Symbol.dispose]() {} } as GuardedFiles & Disposable, {
-  get: (target, name) =>
-    name === Symbol.dispose
-      ? target[Symbol.dispose]
-      : async () => {
-          throw new Error(`Cannot do "${String(name)}" on a simulated machine: it has no files`)
-        },
-})
+const noGuardedFiles = failAll({ [Symbol.dispose]() {} } as GuardedFiles & Disposable)
+const noMounter = failAll({ table: async () => [] } as Partial<Mounter> as Mounter)
+
+function failAll<T extends object>(calls: T): T {
+  return new Proxy(calls, {
+    get: (target, name) =>
+      Reflect.get(target, name) ??
+      (async () => {
+        throw new Error(`Cannot do "${String(name)}" on a simulated machine: it has no files`)
+      }),
+  })
+}
 
 function toFileSystem(capacityBytes: number): FileSystemUsage {
   return {

@@ -9,7 +9,7 @@ import { createCsiFiles } from '../../../system/directories/csi-files.ts'
 import { describePath } from '../../../system/files/describe-path.ts'
 import { deviceFiles } from '../../../system/directories/device-files.ts'
 import type { GuardedFiles } from '../../../system/guarded/guarded-files.ts'
-import { createMounter } from '../../../system/mounts/mounter.ts'
+import type { Mounter } from '../../../system/mounts/mounter.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import type { PodObjects } from '../../objects/pod-objects.ts'
@@ -34,6 +34,7 @@ interface Verdict {
 }
 
 export interface CreateCsiKindDeps {
+  readonly host: { openMounter(): Mounter }
   readonly settings: Settings
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
@@ -66,7 +67,7 @@ export function createCsiKind(deps: CreateCsiKindDeps, group: TaskGroup): CsiKin
     controllerAttaches: settings.config.enableControllerAttachDetach,
     files: deps.guarded,
     csiFiles: createCsiFiles({ rootDirectory }),
-    mounter: createMounter({ clock }),
+    mounter: deps.host.openMounter(),
     devices: createBlockDevices({ clock, log }),
     deviceFiles,
     describePath: (path, signal) => describePath(clock, path, signal),

@@ -8,7 +8,7 @@ import { createVolumeFiles } from '../../../system/directories/volume-files.ts'
 import { describePath } from '../../../system/files/describe-path.ts'
 import type { GuardedFiles } from '../../../system/guarded/guarded-files.ts'
 import { createBlockDevices } from '../../../system/mounts/block-devices.ts'
-import { createMounter } from '../../../system/mounts/mounter.ts'
+import type { Mounter } from '../../../system/mounts/mounter.ts'
 import { createIscsiAdmin } from '../../../system/scsi/iscsi-admin.ts'
 import { createScsiDevices } from '../../../system/scsi/scsi-devices.ts'
 import type { PodObjects } from '../../objects/pod-objects.ts'
@@ -20,6 +20,7 @@ import { FC_PLUGIN } from './fc/fc-disk.ts'
 import { ISCSI_PLUGIN } from './iscsi/iscsi-disk.ts'
 
 export interface CreateDiskKindsDeps {
+  readonly host: { openMounter(): Mounter }
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
   readonly attachments: NodeAttachments
@@ -38,7 +39,7 @@ export function createDiskKinds(deps: CreateDiskKindsDeps, group: TaskGroup) {
   const scsi = createScsiDevices(deps)
   const common = {
     ...deps,
-    mounter: createMounter({ clock }),
+    mounter: deps.host.openMounter(),
     folders: createVolumeFiles({ rootDirectory }),
     files: deps.guarded,
     devices: createBlockDevices(deps),
