@@ -79,6 +79,12 @@ export interface AgentOptions {
   readonly loops?: readonly string[]
   /** The root directory, on the real disk: for loops that serve or find sockets. */
   readonly root?: string
+  /** Volumes of pods; without, those of the world in memory. */
+  readonly openVolumes?: Host['openVolumes']
+  /** Where objects that pods refer to are read; without, there are none. */
+  readonly objects?: Membership['objects']
+  /** Takes what metrics would show, beside what the agent gives. */
+  readonly metrics?: Partial<DeferredMetrics>
 }
 
 const PLENTY = { pods: '1000', cpu: '64', memory: '64Gi', 'ephemeral-storage': '1Ti' }
@@ -288,7 +294,7 @@ function startLoops(
 }
 
 /** What the agent reports, for tests to read. */
-function createRecords({ claimCounts = [], nodeEvents = [] }: AgentOptions) {
+function createRecords({ claimCounts = [], nodeEvents = [], metrics: given }: AgentOptions) {
   const events: (PodEvent & { readonly uid: PodUid })[] = []
   const counted: string[] = []
   const reported: number[] = []
@@ -309,6 +315,7 @@ function createRecords({ claimCounts = [], nodeEvents = [] }: AgentOptions) {
     draCall: ({ driver, code }) => void claimCounts.push(`${driver} ${code}`),
     podStatusReported: (seconds) => void reported.push(seconds),
     probe: (_, result) => void probeRuns.push({ result }),
+    ...given,
   } satisfies Partial<DeferredMetrics>
   const uncounted = () => {}
   const metrics = new Proxy(count, { get: (all, name) => Reflect.get(all, name) ?? uncounted }) as DeferredMetrics &
@@ -318,12 +325,13 @@ function createRecords({ claimCounts = [], nodeEvents = [] }: AgentOptions) {
 }
 
 /** The flags that make a node of this kind. */
-function toFlags({ sources = ['file'], allocatable = PLENTY }: AgentOptions): readonly string[] {
+function toFlags({ sources = ['file'], allocatable = PLENTY, root }: AgentOptions): readonly string[] {
   return [
     `--max-pods=${allocatable['pods'] ?? PLENTY.pods}`,
     ...(sources.includes('file') ? ['--pod-manifest-path=/manifests'] : []),
     ...(sources.includes('http') ? ['--manifest-url=http://192.0.2.2/pods'] : []),
     ...(sources.includes('api') ? ['--kubeconfig=/kubeconfig'] : []),
+    ...(root === undefined ? [] : [`--root-dir=${root}`]),
   ]
 }
 
@@ -371,13 +379,14 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     findShims: async () => [],
     killProcess: async () => false,
     openGuardedFiles: () => noGuardedFiles,
+    openMounter: () => noMounts,
     readIfPresent: async () => undefined,
     stateFile: files,
     recordFolder: (path) => (path.endsWith('finished-pods') ? world.journalFiles : new FakeJournalFiles()),
     podFiles: () => filesWhile(life, world.files.calls),
     userNamespaceRecords: () => world.userNamespaces,
     openCgroups: async () => ({ pods: cgroups.calls, wake: () => {}, run: async () => {} }),
-    openVolumes: () => world.volumeNode.deps,
+    openVolumes: options.openVolumes ?? (() => world.volumeNode.deps),
   }
 }
 
@@ -392,10 +401,11 @@ function filesWhile(life: { readonly isOver: boolean }, files: ReturnType<Host['
 
 /** Nothing in here touches the files of pods' volumes: what would fails. */
 const noGuardedFiles = { [Symbol.dispose]() {} } as GuardedFiles & Disposable
+const noMounts = { table: async () => [], mount: async () => {}, bind: async () => {}, unmount: async () => {} }
 
 function join(options: AgentOptions, seen: ReturnType<typeof createRecords>): Awaited<ReturnType<Edges['join']>> {
   const membership: Membership = {
-    objects: undefined,
+    objects: options.objects,
     dynamicResources: options.dynamicResources,
     podEvents: seen.recorder,
     nodeEvents: { record: ({ reason }) => void seen.nodeEvents.push(reason) },

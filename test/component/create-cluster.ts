@@ -16,6 +16,8 @@ import { FakeKubeClient } from './fake-kube-client.ts'
 import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
 
 const PODS = '/api/v1/namespaces/shop/pods'
+/** The loops that find CSI drivers and report them to the cluster. */
+export const CSI_LOOPS = ['plugins', 'CSI drivers', 'CSINode', 'volumes of CSI drivers']
 const RETRY_MS = 1000
 const QUIET_TURNS = 3
 
@@ -121,7 +123,7 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
 }
 
 /** Lists and watches; whatever breaks is begun again after a while. */
-export async function follow(
+async function follow(
   { client, clock }: Pick<World, 'clock'> & Pick<Cluster, 'client'>,
   { path, query, onReplace, onEvent }: FollowedObjects,
   signal: AbortSignal,

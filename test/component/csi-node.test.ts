@@ -12,14 +12,12 @@ import { until } from '../fakes/until.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { startAgent } from './create-agent.ts'
 import type { Agent } from './create-agent.ts'
-import { createCluster, joinCluster } from './create-cluster.ts'
+import { createCluster, CSI_LOOPS, joinCluster } from './create-cluster.ts'
 import { createWorld } from './create-world.ts'
 
 const never = new AbortController().signal
 const CSI_NODE = '/apis/storage.k8s.io/v1/csinodes/node-1'
 const CSI_DRIVERS = '/apis/storage.k8s.io/v1/csidrivers'
-/** What reports drivers to the cluster. */
-const REPORTING = ['CSI drivers', 'CSINode', 'volumes of CSI drivers']
 const IDS = 'csi.volume.kubernetes.io/nodeid'
 
 async function setUp(t: TestContext) {
@@ -48,7 +46,7 @@ async function setUp(t: TestContext) {
     ids,
     read,
     /** An agent that takes drivers into use, and reports them. */
-    join: async () => keep(await joinCluster(world, cluster, { root, loops: ['plugins', ...REPORTING] })),
+    join: async () => keep(await joinCluster(world, cluster, { root, loops: CSI_LOOPS })),
     /** One without a cluster. */
     startAlone: async () => keep(await startAgent(world, { root, loops: ['plugins'] })),
     startDriver: async (name: string, options: FakeCsiDriverOptions = {}) => {

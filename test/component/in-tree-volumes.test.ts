@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { TestContext } from 'node:test'
-import { ShutdownError } from '../../src/base/async/abort-errors.ts'
+import { AbortScope } from '../../src/base/async/abort-scope.ts'
 import type { PersistentVolumeSpec, Volume } from '../../src/model/generated/core-v1.ts'
 import { createVolumePod } from '../builders/create-volumes.ts'
 import type { FakeCsiCall, FakeCsiDriver } from '../fakes/fake-csi-driver.ts'
 import { until } from '../fakes/until.ts'
 import { createCsiWorld } from './create-csi-world.ts'
+
+const never = new AbortController().signal
 
 type World = Awaited<ReturnType<typeof createCsiWorld>>
 
@@ -90,7 +91,7 @@ test('a persistent volume of an old kind is attached, staged and published by it
   const migrated = world.calls.filter(({ isMigrated }) => isMigrated === true).map(({ method }) => method)
   assert.deepEqual(migrated, ['/csi.v1.Node/NodeStageVolume', '/csi.v1.Node/NodePublishVolume'])
 
-  await stop(world)
+  await world.leave()
   const next = await createCsiWorld(t, { driver, attachRequired: true, root: world.root })
   assert.deepEqual(next.kind.inUse(), [`kubernetes.io/csi/${driver}^vol-0a1`], 'it is in use before any pod is known')
   let isGone = false
@@ -148,18 +149,8 @@ test('a volume of an old kind that has no driver fails with an event; one for an
     world.ensure(podWith(claimed)),
     /failed to translate in-tree pv to CSI: Invalid format for AWS volume \(aws:\/\/z\/disk-1\)/,
   )
-  const unused = stopAfter(t, world)
-  void world.ensure(podWith({ name: 'data', awsElasticBlockStore }), unused).catch(() => {})
+  using ended = new AbortScope(never)
+  void world.ensure(podWith({ name: 'data', awsElasticBlockStore }), ended.signal).catch(() => {})
   const missing = `driver name ${driver} not found in the list of registered CSI drivers`
   await until(() => world.steps.at(-1) === `wait to mount volume "data" again: ${missing}`)
 })
-
-async function stop({ shutdown, group }: World): Promise<void> {
-  shutdown.abort(new ShutdownError())
-  await group.join()
-}
-
-function stopAfter(t: TestContext, world: World): AbortSignal {
-  t.after(() => stop(world))
-  return world.shutdown.signal
-}
