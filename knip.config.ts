@@ -8,7 +8,7 @@ const config: KnipConfig = {
   entry: [
     'src/main.ts!',
     'src/deckhand.ts!',
-    'src/page/client/main.tsx!',
+    'src/page/client/show-page.tsx!',
     'src/system/guarded/child/answer-requests.ts!',
     'src/system/network/child/dial.ts!',
     'src/base/document/yaml-library.ts!',

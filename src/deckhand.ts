@@ -165,7 +165,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       return exitCodes.done
     }
     case 'kubeconfig': {
-      const { runKubeconfig } = await import('./standalone/kubeconfig.ts')
+      const { runKubeconfig } = await import('./standalone/run-kubeconfig.ts')
       await runKubeconfig(deps, command.options)
       return exitCodes.done
     }

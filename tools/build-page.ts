@@ -11,7 +11,7 @@ const BEST = { level: 9 }
 export async function buildPage(root: string, outdir: string): Promise<readonly string[]> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { page: `${CLIENT}/main.tsx` },
+    entryPoints: { page: `${CLIENT}/show-page.tsx` },
     outdir,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -32,7 +32,7 @@ export async function buildPage(root: string, outdir: string): Promise<readonly 
   })
   mkdirSync(outdir, { recursive: true })
   for (const { path, contents } of outputFiles) write(path, contents)
-  const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === `${CLIENT}/main.tsx`)
+  const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === `${CLIENT}/show-page.tsx`)
   if (entry === undefined) throw new Error('Cannot find the entry of the page in what was built')
   const [script, { cssBundle = '' }] = entry
   const html = readFileSync(join(root, CLIENT, 'index.html'), 'utf8')

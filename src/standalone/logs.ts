@@ -19,7 +19,7 @@ export interface LogsOptions {
   readonly lines: number
 }
 
-export interface LogsDeps extends StandaloneDeps {
+interface LogsDeps extends StandaloneDeps {
   /** Text as it is, without a line end of its own. */
   write(text: string): void
 }

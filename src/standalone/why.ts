@@ -1,6 +1,6 @@
 import { errorMessage } from '../base/telemetry/error-text.ts'
 import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
-import { explainPods, KUBELET_ROOT, listAgentPods, selectPods } from './node/agent/agent-client.ts'
+import { explainPods, KUBELET_ROOT, listAgentPods, selectNamedPods } from './node/agent/agent-client.ts'
 import type { ExplainedPod, Explanations } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'
 import { concernsName, formatFileProblem, parseFileProblems } from './node/file-problems.ts'
@@ -97,8 +97,8 @@ async function sayFindings(
 ): Promise<boolean> {
   const { agent, name, explained, applied, workloads } = found
   const problems = [...explained.manifests, ...applied].filter((problem) => concernsName(problem, name))
-  const pods = selectPods(explained.pods, name)
-  const waiting = selectPods(found.waiting, name)
+  const pods = selectNamedPods(explained.pods, name)
+  const waiting = selectNamedPods(found.waiting, name)
   for (const workload of workloads) deps.say(workload)
   const known = pods.length === 0 ? [] : await listAgentPods(agent, signal)
   for (const pod of pods) {

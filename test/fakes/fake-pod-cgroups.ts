@@ -1,8 +1,8 @@
 import type { PodUid } from '../../src/model/pod/pod.ts'
-import { MemoryPodCgroups } from '../../src/simulation/machine/memory-pod-cgroups.ts'
+import { InMemoryPodCgroups } from '../../src/simulation/machine/in-memory-pod-cgroups.ts'
 
 /** The cgroups of pods in memory, with a journal of what was done to them and a fault that a test plans. */
-export class FakePodCgroups extends MemoryPodCgroups {
+export class FakePodCgroups extends InMemoryPodCgroups {
   readonly written: string[] = []
   readonly removed: PodUid[] = []
   failure: Error | undefined

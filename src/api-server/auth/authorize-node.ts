@@ -1,6 +1,6 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
-import { allow, deny, isIn, isOwnRequest } from './decision.ts'
-import type { Decision, ResourceRule } from './decision.ts'
+import { allow, deny, isIn, isOwnRequest } from './authorization-decision.ts'
+import type { AuthorizationDecision, ResourceRule } from './authorization-decision.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import { findNeededObjects, volumeNeedsSecret } from './needed-objects.ts'
 import type { RequestAttributes } from './request-attributes.ts'
@@ -108,7 +108,11 @@ const OWN_RULES: readonly OwnRule[] = [
 ]
 
 /** Whether a node may do something: to what is its own, and to what pods need that are bound to it. */
-export function authorizeNode(attributes: RequestAttributes, node: string, objects: ObjectReader): Decision {
+export function authorizeNode(
+  attributes: RequestAttributes,
+  node: string,
+  objects: ObjectReader,
+): AuthorizationDecision {
   if (isIn(NODES_RULES, attributes)) return allow('every node may')
   const rule = OWN_RULES.find(([verbs, group, resource]) => isIn([{ verbs, group, resources: [resource] }], attributes))
   if (rule === undefined) return deny('nodes may not do this')

@@ -1,8 +1,8 @@
 import { authorizeByRoles } from '../rbac/authorize-by-roles.ts'
 import { readRoles } from '../rbac/roles.ts'
 import { authorizeNode } from './authorize-node.ts'
-import { allow, deny, isIn, isOwnRequest } from './decision.ts'
-import type { Decision, ResourceRule } from './decision.ts'
+import { allow, deny, isIn, isOwnRequest } from './authorization-decision.ts'
+import type { AuthorizationDecision, ResourceRule } from './authorization-decision.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 import { ADMIN_GROUP, AUTHENTICATED_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_GROUP } from './user-names.ts'
@@ -112,7 +112,11 @@ export const READERS_RULES: readonly ResourceRule[] = [
 ]
 
 /** Whether a user may do something: by a fixed role, or by what is bound to it. What neither allows is not allowed. */
-export function authorize(attributes: RequestAttributes, objects: ObjectReader, roles = readRoles(objects)): Decision {
+export function authorize(
+  attributes: RequestAttributes,
+  objects: ObjectReader,
+  roles = readRoles(objects),
+): AuthorizationDecision {
   const { user } = attributes
   if (user.groups.includes(ADMIN_GROUP)) return allow('administrators may do everything')
   const fixed = authorizeByFixedRoles(attributes, objects)
@@ -123,7 +127,7 @@ export function authorize(attributes: RequestAttributes, objects: ObjectReader, 
   return fixed.allowed || fixed.reason !== '' ? fixed : bound
 }
 
-function authorizeByFixedRoles(attributes: RequestAttributes, objects: ObjectReader): Decision {
+function authorizeByFixedRoles(attributes: RequestAttributes, objects: ObjectReader): AuthorizationDecision {
   const { groups } = attributes.user
   if (!groups.includes(AUTHENTICATED_GROUP)) return deny('')
   if (!attributes.isResource) return authorizePath(attributes)
@@ -137,7 +141,7 @@ function authorizeByFixedRoles(attributes: RequestAttributes, objects: ObjectRea
   return decisions.find(({ allowed }) => allowed) ?? decisions[0] ?? deny('')
 }
 
-function authorizePath({ user, verb, path }: RequestAttributes): Decision {
+function authorizePath({ user, verb, path }: RequestAttributes): AuthorizationDecision {
   const isPublic = DISCOVERY_PATHS.some((each) =>
     each.endsWith('*') ? path.startsWith(each.slice(0, -1)) : path === each,
   )
@@ -145,7 +149,7 @@ function authorizePath({ user, verb, path }: RequestAttributes): Decision {
   return isPublic && (verb === 'get' || verb === 'head') ? allow('every user may read discovery and health') : deny('')
 }
 
-function authorizeReader(attributes: RequestAttributes): Decision {
+function authorizeReader(attributes: RequestAttributes): AuthorizationDecision {
   return isIn(READERS_RULES, attributes) ? allow('readers may read it') : deny('readers may only read, and no secrets')
 }
 
@@ -153,7 +157,7 @@ function authorizeReader(attributes: RequestAttributes): Decision {
 function authorizeBootstrap(
   { user, verb, group, resource, subresource, name }: RequestAttributes,
   objects: ObjectReader,
-): Decision {
+): AuthorizationDecision {
   const isRequest = group === 'certificates.k8s.io' && resource === 'certificatesigningrequests' && subresource === ''
   if (!isRequest) return deny('a bootstrap token is only good for certificate requests')
   if (verb === 'create') return allow('a bootstrap token is good for certificate requests')

@@ -8,7 +8,7 @@ import type { Backend } from './backend.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 /** A request as it is passed on. */
-export interface PassedRequest {
+interface PassedRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body?: AsyncIterable<Uint8Array> | undefined

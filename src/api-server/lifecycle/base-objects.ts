@@ -7,7 +7,7 @@ import { createDefaultRoles } from '../rbac/create-default-roles.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 import type { ApiStore } from '../store/api-store.ts'
 import { renewApiService } from './api-service.ts'
-import { ChangeSet, keyOf } from './change-set.ts'
+import { ChangeSet, storeKeyOf } from './change-set.ts'
 import type { ChangeInfo } from './change-set.ts'
 import { createObject } from './create-object.ts'
 import { settleChanges } from './settle-changes.ts'
@@ -65,6 +65,6 @@ function toIngressClass({ name, controller }: NonNullable<BaseClasses['ingress']
 
 function create(changes: ChangeSet, group: string, plural: string, object: ApiObject): void {
   const resource = findResource(group, 'v1', plural)
-  if (resource === undefined || changes.get(keyOf(resource, object)) !== undefined) return
+  if (resource === undefined || changes.get(storeKeyOf(resource, object)) !== undefined) return
   createObject(changes, resource, object)
 }

@@ -125,7 +125,7 @@ export function removeFinalizer(changes: ChangeSet, key: StoreKey, finalizer: st
 }
 
 /** Where an object of a resource is stored. */
-export function keyOf(resource: Resource, { metadata }: Pick<ApiObject, 'metadata'>): StoreKey {
+export function storeKeyOf(resource: Resource, { metadata }: Pick<ApiObject, 'metadata'>): StoreKey {
   const { namespace = '', name = '' } = metadata
   return { resource: resource.storage, namespace: resource.isNamespaced ? namespace : '', name }
 }

@@ -2,7 +2,7 @@ import { alreadyExists, badRequest, forbidden, notFound } from '../api-error.ts'
 import { fieldsOfNew, withManagedFields } from '../apply/managed-objects.ts'
 import type { Resource } from '../kinds/resource.ts'
 import type { ApiObject } from '../store/api-object.ts'
-import { keyOf, namedIn } from './change-set.ts'
+import { storeKeyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
 import { failIfInvalid, validateGeneratedName, validateObjectMeta } from './validate-object.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
@@ -21,7 +21,7 @@ export function createObject(changes: ChangeSet, resource: Resource, sent: ApiOb
     prepared,
     isApply ? sent.metadata.managedFields : fieldsOf(changes, resource, sent, filled),
   )
-  const key = keyOf(resource, object)
+  const key = storeKeyOf(resource, object)
   failIfInvalid(resource, object, [
     ...validateObjectMeta(resource, object.metadata),
     ...validateGeneratedName(resource, object.metadata),
@@ -72,7 +72,7 @@ function nameFor(changes: ChangeSet, resource: Resource, { metadata }: ApiObject
   const prefix = metadata.generateName.slice(0, 58)
   for (let tries = 0; tries < NAME_TRIES; tries++) {
     const name = `${prefix}${changes.info.nameSuffix()}`
-    const key = keyOf(resource, { metadata: { ...metadata, name } })
+    const key = storeKeyOf(resource, { metadata: { ...metadata, name } })
     if (changes.get(key) === undefined) return name
   }
   throw alreadyExists(namedIn(resource, metadata.generateName))

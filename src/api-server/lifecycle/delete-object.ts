@@ -7,7 +7,7 @@ import type { Resource } from '../kinds/resource.ts'
 import type { ObjectIn } from '../kinds/stored-types.ts'
 import type { ApiObject, StoredObject } from '../store/api-object.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
-import { keyOf, namedIn } from './change-set.ts'
+import { storeKeyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
 import { toApiTime } from '../../model/text/api-time.ts'
 import { toSeconds } from '../../model/text/int64.ts'
@@ -41,7 +41,7 @@ export function deleteObject(
   }
   const finalizers = finalizersOf(changes, resource, before, options)
   const grace = resource.rules.gracePeriodSeconds?.(before, options.gracePeriodSeconds) ?? 0
-  const key = keyOf(resource, before)
+  const key = storeKeyOf(resource, before)
   if (grace === 0 && finalizers.length === 0) return changes.remove(key) ?? before
   const { deletionTimestamp, deletionGracePeriodSeconds: old = 0, generation } = before.metadata
   // A second deletion may only hasten the first, or say something else about the dependents.

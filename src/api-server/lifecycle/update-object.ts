@@ -7,7 +7,7 @@ import { fieldsOfChanged, withManagedFields } from '../apply/managed-objects.ts'
 import type { Resource, Subresource } from '../kinds/resource.ts'
 import { sameValue } from '../../base/document/same-value.ts'
 import type { ApiObject, StoreKey } from '../store/api-object.ts'
-import { keyOf, namedIn } from './change-set.ts'
+import { storeKeyOf, namedIn } from './change-set.ts'
 import type { ChangeSet } from './change-set.ts'
 import { failIfInvalid, validateFinalizers, validateObjectMeta } from './validate-object.ts'
 
@@ -41,7 +41,7 @@ export function updateObject(changes: ChangeSet, resource: Resource, update: Obj
     // The times alone are no change.
     sameOwners(managedFields, before.metadata.managedFields)
   if (isSame) return before
-  return changes.put(keyOf(resource, object), withManagedFields(object, managedFields))
+  return changes.put(storeKeyOf(resource, object), withManagedFields(object, managedFields))
 }
 
 /** Who owns which fields then. What the server decides about the object has no manager, so this is about what was sent, with its defaults. */

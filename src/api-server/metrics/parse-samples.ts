@@ -1,5 +1,5 @@
 /** One value of a metric. */
-export interface Sample {
+export interface ParsedSample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
@@ -12,7 +12,7 @@ const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', '\\': '\\', '"': '"' }
 
 /** Reads the text form of Prometheus; lines that are none are passed over. */
-export function parseSamples(text: string): readonly Sample[] {
+export function parseSamples(text: string): readonly ParsedSample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value, time] = line.startsWith('#') ? [] : (LINE.exec(line) ?? [])
     if (name === undefined || !Number.isFinite(Number(value))) return []

@@ -1,4 +1,4 @@
-import type { Sample } from './parse-samples.ts'
+import type { ParsedSample } from './parse-samples.ts'
 
 /** How much something uses. */
 export interface Usage {
@@ -37,7 +37,7 @@ export class UsageMeter {
   #containers: ReadonlyMap<string, Track> = new Map()
 
   /** Takes a reading; the time counts for samples without one of their own. */
-  add(samples: readonly Sample[], now: number): void {
+  add(samples: readonly ParsedSample[], now: number): void {
     const memory = new Map<string, number>()
     for (const { name, labels, value } of samples) {
       if (name.endsWith('_memory_working_set_bytes')) memory.set(`${name.split('_')[0]}${keyOf(labels)}`, value)

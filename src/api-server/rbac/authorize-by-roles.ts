@@ -1,12 +1,12 @@
 import type { PolicyRule } from '../../model/generated/api-groups.ts'
-import { allow, deny } from '../auth/decision.ts'
-import type { Decision } from '../auth/decision.ts'
+import { allow, deny } from '../auth/authorization-decision.ts'
+import type { AuthorizationDecision } from '../auth/authorization-decision.ts'
 import type { RequestAttributes } from '../auth/request-attributes.ts'
 import { findRules, missingText } from './find-rules.ts'
 import type { Roles } from './roles.ts'
 
 /** Whether a binding gives a user the right to do something. Rules only add to each other; no rule takes anything away. */
-export function authorizeByRoles(attributes: RequestAttributes, roles: Roles): Decision {
+export function authorizeByRoles(attributes: RequestAttributes, roles: Roles): AuthorizationDecision {
   const faults: string[] = []
   const namespace = attributes.isResource ? attributes.namespace : ''
   for (const { source, rules, missing } of findRules(roles, attributes.user, namespace)) {

@@ -2,7 +2,7 @@ import { sameValue } from '../../base/document/same-value.ts'
 import type { ClusterRole, ClusterRoleBinding } from '../../model/generated/api-groups.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import type { ChangeSet } from '../lifecycle/change-set.ts'
-import { keyOf } from '../lifecycle/change-set.ts'
+import { storeKeyOf } from '../lifecycle/change-set.ts'
 import { createObject } from '../lifecycle/create-object.ts'
 import { updateObject } from '../lifecycle/update-object.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
@@ -27,7 +27,7 @@ function write(changes: ChangeSet, plural: string, present: ApiObject | undefine
   const resource = findResource(RBAC_GROUP, 'v1', plural)
   if (resource === undefined || present?.metadata.annotations?.[AUTOUPDATE] === 'false') return
   if (present === undefined) createObject(changes, resource, wanted)
-  else updateObject(changes, resource, { key: keyOf(resource, present), change: () => wanted })
+  else updateObject(changes, resource, { key: storeKeyOf(resource, present), change: () => wanted })
 }
 
 /** A role that is there, with the rules and selectors that the default has besides. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { unsupportedOption } from '../api-error.ts'
-import type { Decision } from '../auth/decision.ts'
+import type { AuthorizationDecision } from '../auth/authorization-decision.ts'
 import type { RequestAttributes } from '../auth/request-attributes.ts'
 import type { Backends } from '../backends/create-backends.ts'
 import type { ResourceTable } from '../custom-resources/resource-table.ts'
@@ -34,7 +34,7 @@ export interface ApiDeps {
   readonly random: () => number
   readonly reviewers: Reviewers
   /** Whether a user may do something; not for use inside a transaction. */
-  readonly authorize: (attributes: RequestAttributes) => Decision
+  readonly authorize: (attributes: RequestAttributes) => AuthorizationDecision
   /** Kubelets and pods, for requests that only they can answer. */
   readonly backends: Backends
   readonly metrics: ResourceMetrics

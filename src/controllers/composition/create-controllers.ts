@@ -54,7 +54,7 @@ import { createReplicaSetController } from '../workloads/replica-sets/replica-se
 import { createStatefulSetController } from '../workloads/stateful-sets/stateful-set-controller.ts'
 import { createClaimController } from '../storage/claim-controller.ts'
 import { createEphemeralClaimController } from '../storage/ephemeral-claim-controller.ts'
-import type { VolumeFolders } from '../storage/volume-folders.ts'
+import type { LocalVolumeFolders } from '../storage/local-volume-folders.ts'
 import { createVolumeController } from '../storage/volume-controller.ts'
 import { createTaintEvictionController } from '../workloads/taint-eviction/taint-eviction-controller.ts'
 
@@ -85,7 +85,7 @@ export interface ControllersDeps {
   /** Where Ingresses are served, or why they are not. */
   readonly ingress?: IngressOptions | { readonly refusal: string } | undefined
   /** Where the data of volumes are; none are made when absent. */
-  readonly folders?: VolumeFolders | undefined
+  readonly folders?: LocalVolumeFolders | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly newUid: () => string

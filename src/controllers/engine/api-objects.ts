@@ -9,7 +9,7 @@ import { LiveObjects } from './live-objects.ts'
 import type { Live } from './live-object.ts'
 
 /** A kind of the API. */
-export interface ObjectKind {
+export interface ApiKind {
   /** As in "apps/v1". */
   readonly apiVersion: string
   readonly kind: string
@@ -20,12 +20,12 @@ export interface ObjectKind {
 
 /** The objects of one kind: known by a list and a watch, written one by one. */
 export class ApiObjects<T extends KubeObject> {
-  readonly kind: ObjectKind
+  readonly kind: ApiKind
   readonly known = new LiveObjects<T>()
   readonly #deps: FollowerDeps
   readonly #synced = Promise.withResolvers<void>()
 
-  constructor(deps: FollowerDeps, kind: ObjectKind) {
+  constructor(deps: FollowerDeps, kind: ApiKind) {
     this.#deps = deps
     this.kind = kind
   }

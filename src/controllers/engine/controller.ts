@@ -3,7 +3,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object.ts'
 import type { ApiObjects } from './api-objects.ts'
 import { controllerOf, keyOf } from './live-object.ts'
-import type { Live, ObjectKey } from './live-object.ts'
+import type { Live, WorkKey } from './live-object.ts'
 import { WorkQueue } from './work-queue.ts'
 import type { NextTurn } from './work-queue.ts'
 import { KubeApiError } from '../../protocols/kube-api/kube-client.ts'
@@ -19,7 +19,7 @@ export interface ControllerParts {
   readonly queue: WorkQueue
   /** What has to be known before anything is decided. */
   readonly reads: readonly Pick<ApiObjects<KubeObject>, 'untilSynced'>[]
-  readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<NextTurn>
+  readonly reconcile: (key: WorkKey, signal: AbortSignal) => Promise<NextTurn>
 }
 
 export function createController({ name, queue, reads, reconcile }: ControllerParts): Controller {

@@ -15,17 +15,17 @@ export type Live<T> = T & { readonly metadata: LiveMeta } & (T extends { readonl
     : unknown)
 
 /** What a controller works on, by name. */
-export type ObjectKey = string
+export type WorkKey = string
 
-export function keyOf({ metadata }: { readonly metadata: LiveMeta }): ObjectKey {
+export function keyOf({ metadata }: { readonly metadata: LiveMeta }): WorkKey {
   return toKey(metadata.namespace, metadata.name)
 }
 
-export function toKey(namespace: string, name: string): ObjectKey {
+export function toKey(namespace: string, name: string): WorkKey {
   return `${namespace}/${name}`
 }
 
-export function parseKey(key: ObjectKey): { readonly namespace: string; readonly name: string } {
+export function parseWorkKey(key: WorkKey): { readonly namespace: string; readonly name: string } {
   const slash = key.indexOf('/')
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }

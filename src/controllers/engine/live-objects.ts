@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectEvent } from '../../protocols/kube-api/list-watch/kube-object.ts'
 import { controllerOf, isNewer, keyOf, toKey } from './live-object.ts'
-import type { Live, ObjectKey } from './live-object.ts'
+import type { Live, WorkKey } from './live-object.ts'
 
 // Far more than can be under way at once.
 const MOST_GONE = 4096
@@ -12,9 +12,9 @@ type Listener<T> = (after: Live<T> | undefined, before: Live<T> | undefined) => 
  * no decision is made without what an earlier one has created or deleted, however late the watch is, and nothing is created twice.
  */
 export class LiveObjects<T extends KubeObject> {
-  readonly #objects = new Map<ObjectKey, Live<T>>()
+  readonly #objects = new Map<WorkKey, Live<T>>()
   /** By namespace and UID of the controller, which is empty for those without one. */
-  readonly #byController = new Map<string, Set<ObjectKey>>()
+  readonly #byController = new Map<string, Set<WorkKey>>()
   /** UIDs that are gone for sure, the last ones: answers and events about them may still come, in any order. */
   readonly #gone = new Set<string>()
   readonly #listeners: Listener<T>[] = []
@@ -88,7 +88,7 @@ export class LiveObjects<T extends KubeObject> {
     this.#set(key, live)
   }
 
-  #set(key: ObjectKey, after: Live<T> | undefined): void {
+  #set(key: WorkKey, after: Live<T> | undefined): void {
     const before = this.#objects.get(key)
     if (before !== undefined) this.#unindex(key, before)
     if (after === undefined) this.#objects.delete(key)
@@ -101,7 +101,7 @@ export class LiveObjects<T extends KubeObject> {
     for (const listener of this.#listeners) listener(after, before)
   }
 
-  #unindex(key: ObjectKey, object: Live<T>): void {
+  #unindex(key: WorkKey, object: Live<T>): void {
     const place = indexOf(object)
     const keys = this.#byController.get(place)
     keys?.delete(key)

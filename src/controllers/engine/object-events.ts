@@ -1,6 +1,6 @@
 import type { EventInput } from '../../protocols/kube-api/events/event-factory.ts'
 import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object.ts'
-import type { ObjectKind } from './api-objects.ts'
+import type { ApiKind } from './api-objects.ts'
 import type { Live } from './live-object.ts'
 
 /** Says on an object what was done, for its users. */
@@ -15,7 +15,7 @@ export type RecordEvent = (
 export function createObjectEvents(
   record: (input: EventInput) => void,
   component: string,
-  { apiVersion, kind }: ObjectKind,
+  { apiVersion, kind }: ApiKind,
 ): RecordEvent {
   return ({ metadata }, type, reason, message) => {
     const { namespace, name, uid, resourceVersion } = metadata

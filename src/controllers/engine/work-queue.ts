@@ -2,7 +2,7 @@ import { computeBackOff } from '../../base/async/back-off.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import type { ObjectKey } from './live-object.ts'
+import type { WorkKey } from './live-object.ts'
 
 /** When an object has to be handled again without any change; undefined: not before the next one. */
 export type NextTurn = { readonly afterMs: number } | undefined
@@ -10,7 +10,7 @@ export type NextTurn = { readonly afterMs: number } | undefined
 export interface QueueDeps {
   readonly clock: Clock
   /** A failure; the object is handled again after a while. */
-  readonly onFailure: (key: ObjectKey, error: unknown) => void
+  readonly onFailure: (key: WorkKey, error: unknown) => void
 }
 
 const RETRY = { firstMs: 5, longestMs: 300_000 }
@@ -20,26 +20,26 @@ const AT_ONCE = 5
 export class WorkQueue {
   readonly #deps: QueueDeps
   /** When each is due, in the time of clock.monotonic(). */
-  readonly #due = new Map<ObjectKey, number>()
-  readonly #running = new Set<ObjectKey>()
-  readonly #failures = new Map<ObjectKey, number>()
+  readonly #due = new Map<WorkKey, number>()
+  readonly #running = new Set<WorkKey>()
+  readonly #failures = new Map<WorkKey, number>()
   readonly #wakeup = new Wakeup()
 
   constructor(deps: QueueDeps) {
     this.#deps = deps
   }
 
-  add(key: ObjectKey): void {
+  add(key: WorkKey): void {
     this.#addAt(key, 0)
   }
 
   /** Not before some time has passed, unless it is added again. */
-  addAfter(key: ObjectKey, ms: number): void {
+  addAfter(key: WorkKey, ms: number): void {
     this.#addAt(key, this.#deps.clock.monotonic() + ms)
   }
 
   /** Handles what is due until the signal aborts. */
-  async run(handle: (key: ObjectKey, signal: AbortSignal) => Promise<NextTurn>, signal: AbortSignal): Promise<never> {
+  async run(handle: (key: WorkKey, signal: AbortSignal) => Promise<NextTurn>, signal: AbortSignal): Promise<never> {
     await using group = new TaskGroup(signal)
     for (;;) {
       const key = this.#running.size < AT_ONCE ? this.#take() : undefined
@@ -48,14 +48,14 @@ export class WorkQueue {
     }
   }
 
-  #addAt(key: ObjectKey, at: number): void {
+  #addAt(key: WorkKey, at: number): void {
     const known = this.#due.get(key)
     if (known !== undefined && known <= at) return
     this.#due.set(key, at)
     this.#wakeup.wake()
   }
 
-  #take(): ObjectKey | undefined {
+  #take(): WorkKey | undefined {
     const now = this.#deps.clock.monotonic()
     for (const [key, at] of this.#due) {
       if (at > now || this.#running.has(key)) continue
@@ -73,8 +73,8 @@ export class WorkQueue {
   }
 
   async #handle(
-    key: ObjectKey,
-    handle: (key: ObjectKey, signal: AbortSignal) => Promise<NextTurn>,
+    key: WorkKey,
+    handle: (key: WorkKey, signal: AbortSignal) => Promise<NextTurn>,
     signal: AbortSignal,
   ): Promise<void> {
     try {

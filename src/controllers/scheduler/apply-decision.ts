@@ -8,7 +8,7 @@ import { isNotFound } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { SELECTED_NODE } from '../../model/storage/storage-classes.ts'
 import { PREEMPTION_REASON, SCHEDULER_NAME } from './compute-schedule.ts'
-import type { Decision } from './compute-schedule.ts'
+import type { SchedulingDecision } from './compute-schedule.ts'
 import type { ClaimToBind } from './compute-volume-fit.ts'
 
 export interface DecisionDeps {
@@ -21,7 +21,11 @@ export interface DecisionDeps {
 const LONGEST_NOTE = 1024
 
 /** Writes what was decided about a pod. What the pod says already is not written again. */
-export async function applyDecision(deps: DecisionDeps, decision: Decision, signal: AbortSignal): Promise<void> {
+export async function applyDecision(
+  deps: DecisionDeps,
+  decision: SchedulingDecision,
+  signal: AbortSignal,
+): Promise<void> {
   if (decision.kind === 'bind') return await bind(deps, decision.pod, decision.nodeName, signal)
   if (decision.kind === 'claim') {
     for (const claim of decision.claims) await bindClaim(deps, claim, decision.nodeName, signal)
@@ -69,7 +73,7 @@ async function bindClaim(
 
 async function reportWait(
   deps: DecisionDeps,
-  { pod, message, nominatedNodeName }: Extract<Decision, { kind: 'wait' }>,
+  { pod, message, nominatedNodeName }: Extract<SchedulingDecision, { kind: 'wait' }>,
   signal: AbortSignal,
 ): Promise<void> {
   const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
@@ -91,7 +95,7 @@ async function reportWait(
 async function preempt(
   deps: DecisionDeps,
   victim: Pod,
-  { pod }: Extract<Decision, { kind: 'wait' }>,
+  { pod }: Extract<SchedulingDecision, { kind: 'wait' }>,
   signal: AbortSignal,
 ): Promise<void> {
   const { uid } = victim.metadata

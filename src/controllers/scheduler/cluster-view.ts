@@ -15,7 +15,7 @@ export interface ClusterView {
 }
 
 /** A node, and the pods that count as being on it while another pod is judged. */
-export interface Place extends Omit<ClusterView, 'node' | 'pods'> {
+export interface NodePlace extends Omit<ClusterView, 'node' | 'pods'> {
   readonly node: Node
   readonly present: readonly Pod[]
 }

@@ -6,12 +6,12 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { parseAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { computeShortages } from '../../model/resources/fit/compute-shortages.ts'
 import { computeUnknownResources } from '../../model/resources/fit/compute-unknown-resources.ts'
-import type { Place, Unfit } from './cluster-view.ts'
+import type { NodePlace, Unfit } from './cluster-view.ts'
 import { computeHeldPod } from '../../model/resources/compute-held-pod.ts'
 import { computeNeighbourFit } from './compute-neighbour-fit.ts'
 import { computeVolumeFit } from './compute-volume-fit.ts'
 
-type Check = (pod: Pod, place: Place) => Unfit | undefined
+type Check = (pod: Pod, place: NodePlace) => Unfit | undefined
 
 const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
 /** The taints that a cluster gives a node with these conditions. */
@@ -36,7 +36,7 @@ const CHECKS: readonly Check[] = [
 ]
 
 /** Why the pod cannot run at the place; undefined when it can. */
-export function computeFit(pod: Pod, place: Place): Unfit | undefined {
+export function computeFit(pod: Pod, place: NodePlace): Unfit | undefined {
   for (const check of CHECKS) {
     const unfit = check(pod, place)
     if (unfit !== undefined) return unfit
@@ -44,13 +44,13 @@ export function computeFit(pod: Pod, place: Place): Unfit | undefined {
   return undefined
 }
 
-function checkUnschedulable({ spec }: Pod, { node }: Place): Unfit | undefined {
+function checkUnschedulable({ spec }: Pod, { node }: NodePlace): Unfit | undefined {
   if (node.spec?.unschedulable !== true || toleratesTaint(spec.tolerations, UNSCHEDULABLE, { comparisons: false }))
     return undefined
   return { reasons: ['node(s) were unschedulable'], isUpToPods: false }
 }
 
-function checkTaints({ spec }: Pod, { node }: Place): Unfit | undefined {
+function checkTaints({ spec }: Pod, { node }: NodePlace): Unfit | undefined {
   const isTolerated = listTaints(node).every(
     (taint) =>
       (taint.effect !== 'NoSchedule' && taint.effect !== 'NoExecute') ||
@@ -68,17 +68,17 @@ function listTaints({ spec, status }: Node): readonly Taint[] {
   return [...(spec?.taints ?? []), ...derived.map(([, , key]) => ({ key, effect: 'NoSchedule' }))]
 }
 
-function checkNodeAffinity(pod: Pod, { node }: Place): Unfit | undefined {
+function checkNodeAffinity(pod: Pod, { node }: NodePlace): Unfit | undefined {
   if (matchesNodeAffinity(pod, node)) return undefined
   return { reasons: ["node(s) didn't match Pod's node affinity/selector"], isUpToPods: false }
 }
 
-function checkPorts(pod: Pod, { present }: Place): Unfit | undefined {
+function checkPorts(pod: Pod, { present }: NodePlace): Unfit | undefined {
   if (!computePortConflict(pod, present)) return undefined
   return { reasons: ["node(s) didn't have free ports for the requested pod ports"], isUpToPods: true }
 }
 
-function checkResources(pod: Pod, { node, present }: Place): Unfit | undefined {
+function checkResources(pod: Pod, { node, present }: NodePlace): Unfit | undefined {
   const allocatable = parseAmounts(node.status?.allocatable)
   const shortages = computeShortages(pod, { otherPods: present.map(computeHeldPod), allocatable })
   // The agent lets the latter pass: a cluster may manage them elsewhere. Here nothing else does.

@@ -1,16 +1,16 @@
 import type { LabelSelector, PodAffinityTerm, TopologySpreadConstraint } from '../../model/generated/core-v1.ts'
 import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
 import type { Pod } from '../../model/pod/pod.ts'
-import type { Place, Unfit } from './cluster-view.ts'
+import type { NodePlace, Unfit } from './cluster-view.ts'
 
 const SPREAD = "node(s) didn't match pod topology spread constraints"
 
 /** Why the pods beside it keep a pod from the node. There is one node, so every topology has one domain at most. */
-export function computeNeighbourFit(pod: Pod, place: Place): Unfit | undefined {
+export function computeNeighbourFit(pod: Pod, place: NodePlace): Unfit | undefined {
   return computeSpreadFit(pod, place) ?? computeAffinityFit(pod, place)
 }
 
-function computeSpreadFit(pod: Pod, { node, present }: Place): Unfit | undefined {
+function computeSpreadFit(pod: Pod, { node, present }: NodePlace): Unfit | undefined {
   for (const constraint of pod.spec.topologySpreadConstraints ?? []) {
     if (constraint.whenUnsatisfiable !== 'DoNotSchedule') continue
     if (node.metadata?.labels?.[constraint.topologyKey] === undefined)
@@ -33,7 +33,7 @@ function withLabelKeys({ labelSelector, matchLabelKeys = [] }: TopologySpreadCon
   return addKeys(labelSelector ?? { matchExpressions: [{ key: '', operator: 'Exists' }] }, pod, matchLabelKeys, 'In')
 }
 
-function computeAffinityFit(pod: Pod, place: Place): Unfit | undefined {
+function computeAffinityFit(pod: Pod, place: NodePlace): Unfit | undefined {
   const { present } = place
   const affinity = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   if (!isAttracted(pod, affinity, place))
@@ -46,7 +46,7 @@ function computeAffinityFit(pod: Pod, place: Place): Unfit | undefined {
 }
 
 /** The first of pods that attract each other has no other to go to, and may go anywhere. */
-function isAttracted(pod: Pod, terms: readonly PodAffinityTerm[], place: Place): boolean {
+function isAttracted(pod: Pod, terms: readonly PodAffinityTerm[], place: NodePlace): boolean {
   if (terms.some(({ topologyKey }) => !hasTopology(place, topologyKey))) return false
   const matchesAll = (other: Pod) => terms.every((term) => concerns(term, pod, other, place))
   return place.present.some(matchesAll) || matchesAll(pod)
@@ -57,7 +57,7 @@ function antiTermsOf({ spec }: Pod): readonly PodAffinityTerm[] {
 }
 
 /** Whether the term of a pod is about the other one, on this node. */
-function concerns(term: PodAffinityTerm, owner: Pod, other: Pod, place: Place): boolean {
+function concerns(term: PodAffinityTerm, owner: Pod, other: Pod, place: NodePlace): boolean {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term
   if (!hasTopology(place, term.topologyKey) || labelSelector === undefined) return false
   const keyed = addKeys(addKeys(labelSelector, owner, matchLabelKeys, 'In'), owner, mismatchLabelKeys, 'NotIn')
@@ -68,7 +68,7 @@ function isInNamespaces(
   { namespaces = [], namespaceSelector }: PodAffinityTerm,
   owner: Pod,
   { metadata }: Pod,
-  place: Place,
+  place: NodePlace,
 ): boolean {
   if (namespaces.length === 0 && namespaceSelector === undefined) return metadata.namespace === owner.metadata.namespace
   if (namespaces.includes(metadata.namespace)) return true
@@ -76,7 +76,7 @@ function isInNamespaces(
   return matchesLabelSelector(namespaceSelector, namespace?.metadata?.labels ?? {})
 }
 
-function hasTopology({ node }: Place, key: string): boolean {
+function hasTopology({ node }: NodePlace, key: string): boolean {
   return node.metadata?.labels?.[key] !== undefined
 }
 

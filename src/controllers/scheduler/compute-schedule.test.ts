@@ -6,7 +6,7 @@ import type { Container, Node, PodAffinityTerm, PodSpec } from '../../model/gene
 import type { Pod } from '../../model/pod/pod.ts'
 import type { ClusterView } from './cluster-view.ts'
 import { computeSchedule } from './compute-schedule.ts'
-import type { Decision } from './compute-schedule.ts'
+import type { SchedulingDecision } from './compute-schedule.ts'
 
 const VAIN = ' preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
 const NONE = ' preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.'
@@ -39,7 +39,7 @@ function present(name: string, parts: PodParts = {}): Pod {
   })
 }
 
-function decide(overrides: Partial<ClusterView>): readonly Decision[] {
+function decide(overrides: Partial<ClusterView>): readonly SchedulingDecision[] {
   return computeSchedule({ ...view, ...overrides })
 }
 

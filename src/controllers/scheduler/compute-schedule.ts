@@ -1,13 +1,13 @@
 import type { Pod } from '../../model/pod/pod.ts'
 import { priorityOf } from './cluster-view.ts'
-import type { ClusterView, Place } from './cluster-view.ts'
+import type { ClusterView, NodePlace } from './cluster-view.ts'
 import { computeFit } from './compute-fit.ts'
 import { computeClaimProblem, computeClaimsToBind } from './compute-volume-fit.ts'
 import type { ClaimToBind } from './compute-volume-fit.ts'
 import { computeVictims, formatReasons } from './compute-victims.ts'
 
 /** What becomes of a pod that has no node. */
-export type Decision =
+export type SchedulingDecision =
   | { readonly kind: 'bind'; readonly pod: Pod; readonly nodeName: string }
   /** The pod gets the node when its claims have their volumes, which are chosen or made for it now. */
   | { readonly kind: 'claim'; readonly pod: Pod; readonly nodeName: string; readonly claims: readonly ClaimToBind[] }
@@ -32,7 +32,7 @@ const NO_NODES = 'no nodes available to schedule pods'
 const NOT_HELPFUL = 'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.'
 
 /** What becomes of every pod that waits for a node, the most important first: each counts for those after it. */
-export function computeSchedule(view: ClusterView): readonly Decision[] {
+export function computeSchedule(view: ClusterView): readonly SchedulingDecision[] {
   const waiting = view.pods.filter(isWaiting).toSorted(byTurn)
   const { node } = view
   if (node === undefined) return waiting.map((pod) => wait(pod, NO_NODES))
@@ -87,7 +87,7 @@ function createdAt({ metadata }: Pod): number {
   return Date.parse(metadata.creationTimestamp ?? '') || 0
 }
 
-function decide(pod: Pod, place: Place, leaving: ReadonlySet<Pod>): Decision {
+function decide(pod: Pod, place: NodePlace, leaving: ReadonlySet<Pod>): SchedulingDecision {
   const nodeName = place.node.metadata?.name ?? ''
   const problem = computeClaimProblem(pod, place)
   if (problem !== undefined) {
@@ -116,6 +116,6 @@ function decide(pod: Pod, place: Place, leaving: ReadonlySet<Pod>): Decision {
   return { kind: 'wait', pod, message: why, nominatedNodeName: nodeName, victims: preemption.victims }
 }
 
-function wait(pod: Pod, message: string): Extract<Decision, { kind: 'wait' }> {
+function wait(pod: Pod, message: string): Extract<SchedulingDecision, { kind: 'wait' }> {
   return { kind: 'wait', pod, message, nominatedNodeName: undefined, victims: [] }
 }

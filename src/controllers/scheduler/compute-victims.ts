@@ -1,11 +1,11 @@
 import type { Pod } from '../../model/pod/pod.ts'
 import { priorityOf } from './cluster-view.ts'
-import type { Place, Unfit } from './cluster-view.ts'
+import type { NodePlace, Unfit } from './cluster-view.ts'
 import { computeFit } from './compute-fit.ts'
 import { computeProtected } from './compute-protected.ts'
 
 /** Who has to leave for a pod, or why the leaving of no pod helps. */
-export type Preemption =
+type Preemption =
   | { readonly kind: 'victims'; readonly victims: readonly Pod[] }
   | { readonly kind: 'in vain'; readonly why: string }
 
@@ -16,7 +16,7 @@ const NO_VICTIMS = 'No preemption victims found for incoming pod'
  * Chooses the pods of lower priority that have to leave: all that cannot stay beside the pod. Those that a budget of disruptions protects are
  * asked first, then the others, the most important before the rest.
  */
-export function computeVictims(pod: Pod, place: Place, unfit: Unfit): Preemption {
+export function computeVictims(pod: Pod, place: NodePlace, unfit: Unfit): Preemption {
   if (!unfit.isUpToPods) return inVain([NOT_HELPFUL])
   const candidates = place.present.filter((other) => priorityOf(other) < priorityOf(pod))
   if (candidates.length === 0) return inVain([NO_VICTIMS])
@@ -32,7 +32,7 @@ export function computeVictims(pod: Pod, place: Place, unfit: Unfit): Preemption
   return { kind: 'victims', victims }
 }
 
-function inTurn(candidates: readonly Pod[], { budgets }: Place): readonly Pod[] {
+function inTurn(candidates: readonly Pod[], { budgets }: NodePlace): readonly Pod[] {
   const sorted = candidates.toSorted(byImportance)
   const protectedPods = computeProtected(sorted, budgets)
   return [...protectedPods, ...sorted.filter((pod) => !protectedPods.has(pod))]

@@ -4,7 +4,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { claimNameOf, claimNamesOf, isClaimOfPod } from '../../model/storage/claims-of-pod.ts'
 import { computeVolumeBinding } from '../../model/storage/compute-volume-binding.ts'
 import { classNameOf, NO_PROVISIONER, waitsForConsumer } from '../../model/storage/storage-classes.ts'
-import type { Place, Unfit } from './cluster-view.ts'
+import type { NodePlace, Unfit } from './cluster-view.ts'
 
 /** A claim that gets its volume when its pod gets the node. */
 export interface ClaimToBind {
@@ -25,7 +25,7 @@ const ALONE = 'ReadWriteOncePod'
 /** What is wrong with the claims of a pod on every node there could be; undefined when nothing is. */
 export function computeClaimProblem(
   pod: Pod,
-  place: Pick<Place, 'claims' | 'volumes' | 'storageClasses'>,
+  place: Pick<NodePlace, 'claims' | 'volumes' | 'storageClasses'>,
 ): ClaimProblem | undefined {
   for (const volume of pod.spec.volumes ?? []) {
     const name = claimNameOf(pod, volume)
@@ -49,7 +49,7 @@ function withoutClaim({ metadata }: Pod, { ephemeral }: Volume, name: string): C
 function computeProblemOf(
   pod: Pod,
   { volume, claim }: { readonly volume: Volume; readonly claim: PersistentVolumeClaim },
-  place: Pick<Place, 'volumes' | 'storageClasses'>,
+  place: Pick<NodePlace, 'volumes' | 'storageClasses'>,
 ): ClaimProblem | undefined {
   const { name = '', deletionTimestamp } = claim.metadata ?? {}
   const { volumeName = '' } = claim.spec ?? {}
@@ -68,14 +68,14 @@ function computeProblemOf(
 }
 
 /** Whether a claim gets its volume only when a pod needs it; one that asks for a certain volume does not wait. */
-function isDelayed(claim: PersistentVolumeClaim, { storageClasses }: Pick<Place, 'storageClasses'>): boolean {
+function isDelayed(claim: PersistentVolumeClaim, { storageClasses }: Pick<NodePlace, 'storageClasses'>): boolean {
   const name = classNameOf(claim)
   const storageClass = storageClasses.find(({ metadata }) => metadata?.name === name)
   return !claim.spec?.volumeName && waitsForConsumer(storageClass)
 }
 
 /** Why the volumes of a pod keep it from the node. */
-export function computeVolumeFit(pod: Pod, place: Place): Unfit | undefined {
+export function computeVolumeFit(pod: Pod, place: NodePlace): Unfit | undefined {
   const { present, claims, volumes } = place
   const used = claimNamesOf(pod).flatMap((name) => findClaim(pod, name, claims) ?? [])
   const alone = used.filter(({ spec }) => spec?.accessModes?.includes(ALONE))
@@ -97,7 +97,7 @@ export function computeVolumeFit(pod: Pod, place: Place): Unfit | undefined {
 }
 
 /** The claims of a pod that waited for it, each with a volume that is there, is on the node and is free. */
-export function computeClaimsToBind(pod: Pod, place: Place): readonly ClaimToBind[] {
+export function computeClaimsToBind(pod: Pod, place: NodePlace): readonly ClaimToBind[] {
   const taken = new Set<PersistentVolume>()
   return claimNamesOf(pod).flatMap((name) => {
     const claim = findClaim(pod, name, place.claims)
@@ -109,13 +109,13 @@ export function computeClaimsToBind(pod: Pod, place: Place): readonly ClaimToBin
   })
 }
 
-function isHere({ spec }: PersistentVolume, { node }: Place): boolean {
+function isHere({ spec }: PersistentVolume, { node }: NodePlace): boolean {
   const required = spec?.nodeAffinity?.required
   const selectable = { name: node.metadata?.name ?? '', labels: node.metadata?.labels ?? {} }
   return required === undefined || matchesNodeSelector(required, selectable)
 }
 
-function isProvisioned(claim: PersistentVolumeClaim, { storageClasses }: Place): boolean {
+function isProvisioned(claim: PersistentVolumeClaim, { storageClasses }: NodePlace): boolean {
   const name = classNameOf(claim)
   const storageClass = storageClasses.find(({ metadata }) => metadata?.name === name)
   return storageClass !== undefined && storageClass.provisioner !== NO_PROVISIONER

@@ -16,7 +16,7 @@ import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch
 import { applyDecision } from './apply-decision.ts'
 import type { ClusterView } from './cluster-view.ts'
 import { computeSchedule } from './compute-schedule.ts'
-import type { Decision } from './compute-schedule.ts'
+import type { SchedulingDecision } from './compute-schedule.ts'
 
 export interface SchedulerDeps {
   readonly client: KubeClient
@@ -76,7 +76,7 @@ interface Caches {
 }
 
 /** The last decision about each pod that waits, by UID, as far as it was written. */
-type Written = Map<string, Decision>
+type Written = Map<string, SchedulingDecision>
 
 async function runDecisions(deps: SchedulerDeps, caches: Caches, wakeup: Wakeup, signal: AbortSignal): Promise<never> {
   const written: Written = new Map()
@@ -113,7 +113,7 @@ async function decideAll(deps: SchedulerDeps, caches: Caches, written: Written, 
 }
 
 /** Whether the API has what a pod seems to lack: each kind has its own watch, and one of them is late. It wakes us when it is there. */
-async function isUnseen(client: KubeClient, decision: Decision, signal: AbortSignal): Promise<boolean> {
+async function isUnseen(client: KubeClient, decision: SchedulingDecision, signal: AbortSignal): Promise<boolean> {
   if (decision.kind !== 'wait' || decision.missing === undefined) return false
   try {
     await client.send({ method: 'GET', path: decision.missing }, signal)
@@ -141,7 +141,7 @@ function toView(caches: Caches, nodeName: string, written: Written): ClusterView
   }
 }
 
-function isSame(before: Decision | undefined, now: Decision): boolean {
+function isSame(before: SchedulingDecision | undefined, now: SchedulingDecision): boolean {
   if (before?.kind === 'claim' && now.kind === 'claim') return claimVersions(before) === claimVersions(now)
   if (before?.kind !== 'wait' || now.kind !== 'wait') return false
   const names = ({ victims }: typeof now) => victims.map(({ metadata }) => metadata.uid).join()
@@ -151,7 +151,7 @@ function isSame(before: Decision | undefined, now: Decision): boolean {
 }
 
 /** A claim that changed and still has no volume is tried again. */
-function claimVersions({ claims }: Extract<Decision, { kind: 'claim' }>): string {
+function claimVersions({ claims }: Extract<SchedulingDecision, { kind: 'claim' }>): string {
   return claims
     .map(({ claim, volume }) => `${claim.metadata?.resourceVersion} ${volume?.metadata?.resourceVersion}`)
     .join()

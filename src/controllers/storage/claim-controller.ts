@@ -14,21 +14,21 @@ import type { ApiObjects } from '../engine/api-objects.ts'
 import { createController, createQueue, queueChanges } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
-import { keyOf, parseKey, toKey } from '../engine/live-object.ts'
+import { keyOf, parseWorkKey, toKey } from '../engine/live-object.ts'
 import type { Live } from '../engine/live-object.ts'
 import { createObjectEvents } from '../engine/object-events.ts'
 import type { RecordEvent } from '../engine/object-events.ts'
 import type { NextTurn } from '../engine/work-queue.ts'
 import { computeClaimStep } from './compute-claim-step.ts'
 import type { ClaimStep } from './compute-claim-step.ts'
-import type { VolumeFolders } from './volume-folders.ts'
+import type { LocalVolumeFolders } from './local-volume-folders.ts'
 
 /** What the parts of storage share. */
 export interface StorageDeps extends ControllerDeps {
   readonly nodeName: string
   readonly volumes: ApiObjects<PersistentVolume>
   readonly storageClasses: ApiObjects<StorageClass>
-  readonly folders: VolumeFolders
+  readonly folders: LocalVolumeFolders
 }
 
 interface Claims extends StorageDeps {
@@ -69,7 +69,7 @@ export function createClaimController(deps: StorageDeps): Controller {
     queue,
     reads: [claims, volumes, storageClasses, pods, nodes],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const claim = claims.known.get(namespace, name)
       return claim === undefined ? undefined : await reconcile({ ...deps, say, sayAsProvisioner }, claim, signal)
     },

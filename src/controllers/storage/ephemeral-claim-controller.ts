@@ -5,7 +5,7 @@ import { isAlreadyThere, isNamespaceEnding } from '../engine/api-objects.ts'
 import { createController, createQueue } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
-import { keyOf, parseKey } from '../engine/live-object.ts'
+import { keyOf, parseWorkKey } from '../engine/live-object.ts'
 import type { Live } from '../engine/live-object.ts'
 import { createObjectEvents } from '../engine/object-events.ts'
 
@@ -30,7 +30,7 @@ export function createEphemeralClaimController(deps: ControllerDeps): Controller
     queue,
     reads: [pods, claims],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const pod = pods.known.get(namespace, name)
       if (pod === undefined || isLeaving(pod)) return undefined
       for (const volume of ephemeralOf(pod)) {

@@ -2,7 +2,7 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { PersistentVolume } from '../../model/generated/core-v1.ts'
 import { createController, createQueue, queueChanges } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'
-import { parseKey } from '../engine/live-object.ts'
+import { parseWorkKey } from '../engine/live-object.ts'
 import type { Live } from '../engine/live-object.ts'
 import { createObjectEvents } from '../engine/object-events.ts'
 import type { RecordEvent } from '../engine/object-events.ts'
@@ -23,7 +23,7 @@ export function createVolumeController(deps: StorageDeps): Controller {
     queue,
     reads: [volumes],
     reconcile: async (key, signal) => {
-      await reconcile({ volumes, folders, record }, parseKey(key).name, signal)
+      await reconcile({ volumes, folders, record }, parseWorkKey(key).name, signal)
       return undefined
     },
   })

@@ -1,6 +1,8 @@
+export type IpFamily = 'IPv4' | 'IPv6'
+
 /** An IP address as a number, with its family. */
 export interface IpNumber {
-  readonly family: 'IPv4' | 'IPv6'
+  readonly family: IpFamily
   readonly value: bigint
 }
 

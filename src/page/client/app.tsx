@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../messages/page-message.ts'
-import { errorText } from './error-text.ts'
-import { formatZone } from './format.ts'
+import { toErrorText, formatZone } from './format.ts'
 import { useLive } from './hooks.ts'
 import { Link } from './link.tsx'
-import { Live } from './live.ts'
+import { LiveConnection } from './live.ts'
 import type { LiveState } from './live.ts'
 import { STORAGE_PATH, usePlace } from './navigation.ts'
 import { NodeScreen } from './node/node-screen.tsx'
@@ -12,7 +11,7 @@ import { PodScreen } from './pod/pod-screen.tsx'
 import { StorageScreen } from './storage-screen.tsx'
 import { closeSession, openSession, SignedOutError } from './session.ts'
 
-const live = new Live()
+const live = new LiveConnection()
 
 /** The whole page: who is signed in, then what the address asks for. */
 export function App() {
@@ -24,7 +23,7 @@ export function App() {
         setSession(view)
         live.start()
       },
-      (error: unknown) => setProblem(error instanceof SignedOutError ? 'signed out' : errorText(error)),
+      (error: unknown) => setProblem(error instanceof SignedOutError ? 'signed out' : toErrorText(error)),
     )
   }, [])
   if (problem === 'signed out') return <SignedOut />

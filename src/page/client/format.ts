@@ -76,3 +76,8 @@ const CRASH_LOOP =
 export function shortenWhy(sentence: string): string {
   return sentence.replace(CRASH_LOOP, '$1 ')
 }
+
+/** What went wrong, for people. A server repeats what it was sent, names of pods and all. */
+export function toErrorText(error: unknown): string {
+  return toVisible(error instanceof Error ? error.message || error.constructor.name : String(error))
+}

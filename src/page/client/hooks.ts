@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Live, LiveState } from './live.ts'
+import type { LiveConnection, LiveState } from './live.ts'
 import { askJson } from './session.ts'
-import { errorText } from './error-text.ts'
+import { toErrorText } from './format.ts'
 import { isShown, onShown } from './shown.ts'
 
-export function useLive(live: Live): LiveState {
+export function useLive(live: LiveConnection): LiveState {
   const [state, setState] = useState(live.state)
   useEffect(() => live.subscribe(() => setState(live.state)), [live])
   return state
@@ -51,7 +51,7 @@ export function useAnswer<T>(path: string | undefined, dependsOn: unknown): Load
       askJson<T>(path, stop.signal).then(
         (value) => setLoaded({ value, error: undefined, path }),
         (error: unknown) => {
-          if (!stop.signal.aborted) setLoaded((before) => ({ ...before, error: errorText(error), path }))
+          if (!stop.signal.aborted) setLoaded((before) => ({ ...before, error: toErrorText(error), path }))
         },
       )
     // Changes come in bursts.

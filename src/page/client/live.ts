@@ -103,7 +103,7 @@ function applyMessage(state: LiveState, message: PageMessage): LiveState {
 }
 
 /** The connection to the server: kept while the page is seen, made again whenever it breaks. */
-export class Live {
+export class LiveConnection {
   #state = EMPTY
   readonly #listeners = new Set<() => void>()
   #isDrawing = false

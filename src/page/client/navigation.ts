@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /** What the address asks for. */
-export type Place =
+type Place =
   | { readonly screen: 'node' }
   | { readonly screen: 'storage' }
   | { readonly screen: 'pod'; readonly namespace: string; readonly name: string; readonly part: PodPart }

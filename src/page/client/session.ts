@@ -35,7 +35,7 @@ export function sessionKey(): string {
 }
 
 /** What is sent with a request that changes something. */
-export interface Change {
+interface Change {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly type?:
     | 'application/json'

@@ -18,7 +18,7 @@ export interface ProbeSpec {
 }
 
 /** A volume, and where containers have it. */
-export interface MountedVolume {
+interface MountedVolume {
   readonly name: string
   /** Its kind and what it is made of. */
   readonly source: string

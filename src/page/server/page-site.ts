@@ -9,7 +9,7 @@ import { answerUpgrade } from '../../protocols/streams/upgrade/answer-upgrade.ts
 import { UpgradeError } from '../../protocols/streams/upgrade/pass-upgrade.ts'
 import type { StorageView } from '../messages/compute-storage-view.ts'
 import type { SessionView } from '../messages/page-message.ts'
-import { AccessReviews } from './access-reviews.ts'
+import { SelfAccessReviews } from './self-access-reviews.ts'
 import { findRequestFault } from './find-request-fault.ts'
 import type { PortForwards } from './forwards/port-forwards.ts'
 import { LinkTokens } from './link-tokens.ts'
@@ -62,7 +62,7 @@ export interface ApiConnection {
 
 interface UserParts extends ApiConnection {
   readonly agent: ReviewedAgent
-  readonly access: AccessReviews
+  readonly access: SelfAccessReviews
   readonly feed: LiveFeed
 }
 
@@ -309,7 +309,7 @@ export class PageSite {
       const agent = new ReviewedAgent({ client: connection.client, agent: this.#deps.agent, nodeName, clock })
       const own = { nodeName, isOneOfMany, clock, random, log }
       const feed = new LiveFeed({ client: connection.client, agent, stop: this.#stop, ...own })
-      const access = new AccessReviews({ client: connection.client, clock })
+      const access = new SelfAccessReviews({ client: connection.client, clock })
       return { ...connection, agent, access, feed }
     })
     // What failed once is tried again.

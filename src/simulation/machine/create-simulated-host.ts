@@ -6,9 +6,9 @@ import type { FileSystemUsage } from '../../system/files/file-usage.ts'
 import type { StatsFiles } from '../../system/directories/stats-files.ts'
 import type { RuntimeUsage } from '../runtime/runtime-handlers.ts'
 import type { SimulatedContainer, SimulatedRuntime } from '../runtime/simulated-runtime.ts'
-import { MemoryPodCgroups } from './memory-pod-cgroups.ts'
-import { MemoryPodFiles } from './memory-pod-files.ts'
-import { createMemoryRecords, createMemoryStateFile } from './memory-state.ts'
+import { InMemoryPodCgroups } from './in-memory-pod-cgroups.ts'
+import { InMemoryPodFiles } from './in-memory-pod-files.ts'
+import { createInMemoryRecords, createInMemoryStateFile } from './in-memory-state.ts'
 import { createSimulatedCgroups } from './simulated-cgroups.ts'
 import { createSimulatedNetwork } from './simulated-network.ts'
 import type { IsAnswering } from './simulated-network.ts'
@@ -33,8 +33,8 @@ const NOTHING = { bytes: 0, inodes: 0 }
 /** A machine in memory: it has no files, no kernel and no processes, and nothing of the real one is read. */
 export function createSimulatedHost(deps: SimulatedHostDeps): Host {
   const { name, address, runtime, usageOf } = deps
-  const files = new MemoryPodFiles(ROOT).calls
-  const cgroups = new MemoryPodCgroups()
+  const files = new InMemoryPodFiles(ROOT).calls
+  const cgroups = new InMemoryPodCgroups()
   const capacityBytes = Number(quantityValue(parseQuantity(deps.storage)))
   const texts = new Map<string, string>()
   return {
@@ -69,8 +69,8 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
     openGuardedFiles: () => noGuardedFiles,
     openMounter: () => noMounter,
     readIfPresent: async () => undefined,
-    stateFile: createMemoryStateFile,
-    recordFolder: createMemoryRecords,
+    stateFile: createInMemoryStateFile,
+    recordFolder: createInMemoryRecords,
     podFiles: () => files,
     userNamespaceRecords: () => ({
       readAll: async () => [...texts].map(([uid, text]) => ({ uid, text })),

@@ -16,7 +16,7 @@ import { hostConfigFiles } from '../../system/files/host-config-files.ts'
 import { isProgram } from '../../system/files/is-program.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import { NodesFollower } from './nodes-follower.ts'
-import { RequestCounts } from './request-counts.ts'
+import { SentRequestCounts } from './sent-request-counts.ts'
 
 export interface SharedClusterDeps {
   readonly kubeconfig: string
@@ -32,7 +32,7 @@ export interface SharedClusterDeps {
 export interface SharedCluster {
   /** Without a rate limit, for what belongs to no node. */
   readonly client: KubeClient
-  readonly counts: RequestCounts
+  readonly counts: SentRequestCounts
   readonly nodes: NodesFollower
   /** The cluster as one node has it, with its own rate limits and events. */
   join(settings: Settings, group: TaskGroup): Promise<Cluster>
@@ -52,7 +52,7 @@ const noMetrics = {
  */
 export async function openSharedCluster(deps: SharedClusterDeps, group: TaskGroup): Promise<SharedCluster> {
   const { kubeconfig, environment, version, clock, random, log } = deps
-  const counts = new RequestCounts()
+  const counts = new SentRequestCounts()
   const config = await loadUsableKubeconfig({ files: hostConfigFiles, environment, isProgram }, kubeconfig)
   const connections = counts.count(
     createClusterTransport({

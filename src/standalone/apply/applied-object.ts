@@ -25,9 +25,9 @@ export function formatObjectName({ kind, namespace, name }: ObjectName): string 
 
 /** By its group, since it is the same object in each version of it. */
 export function objectKey({ apiVersion, kind, namespace, name }: ObjectName): string {
-  return `${groupOf(apiVersion)}/${kind}/${namespace}/${name}`
+  return `${groupOfVersion(apiVersion)}/${kind}/${namespace}/${name}`
 }
 
-export function groupOf(apiVersion: string): string {
+export function groupOfVersion(apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 }

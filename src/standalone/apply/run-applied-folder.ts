@@ -3,9 +3,9 @@ import { Wakeup } from '../../base/async/wakeup.ts'
 import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import { applyObject, deleteApplied } from './apply-object.ts'
+import { sendAppliedObject, deleteApplied } from './send-applied-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
-import { formatObjectName, groupOf, objectKey } from './applied-object.ts'
+import { formatObjectName, groupOfVersion, objectKey } from './applied-object.ts'
 import { DriftWatch } from './drift-watch.ts'
 import type { PlacedObject } from './drift-watch.ts'
 import { findField } from './find-field.ts'
@@ -148,7 +148,7 @@ class AppliedFolder {
   async #applyAll(signal: AbortSignal): Promise<boolean> {
     const isRead = await this.#files.read(signal)
     if (isRead === undefined) return false
-    const record = new Map(this.#record ?? parseRecord(await readTextIfPresent(this.#deps.recordFile)))
+    const record = new Map(this.#record ?? parseAppliedRecord(await readTextIfPresent(this.#deps.recordFile)))
     const wanted = new Map<string, PlacedObject & { readonly file: string }>()
     let isWhole = isRead
     const abouts = new Set(this.#files.objects().map(({ file, object }) => aboutOf(file, object)))
@@ -219,7 +219,7 @@ class AppliedFolder {
       this.#sayScaled(text, key, autoscaler)
       const isScaled = autoscaler !== undefined
       wanted.set(key, { file, object: isScaled ? withoutReplicas(object) : object, place })
-      const outcome = await applyObject({ client, clock }, { object, place, isScaled }, signal)
+      const outcome = await sendAppliedObject({ client, clock }, { object, place, isScaled }, signal)
       if (outcome !== 'unchanged' || !this.#known.has(key)) say(`${text} ${outcome}`)
       this.#known.add(key)
       this.#reporter.clear(about)
@@ -279,7 +279,7 @@ function aboutOf(file: string, { kind, metadata }: AppliedObject): string {
 }
 
 /** The objects that came from the folder, by key; a damaged file is like none. */
-export function parseRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {
+export function parseAppliedRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {
   try {
     const objects = text === undefined ? [] : (JSON.parse(text) as readonly RecordedObject[])
     return new Map(objects.map((object) => [objectKey(object), object]))
@@ -291,7 +291,12 @@ export function parseRecord(text: string | undefined): ReadonlyMap<string, Recor
 function isRecordOf({ apiVersion, kind, namespace, name }: ObjectName, object: AppliedObject): boolean {
   const { metadata } = object
   const isThere = namespace === '' || namespace === (metadata.namespace || 'default')
-  return isThere && groupOf(apiVersion) === groupOf(object.apiVersion) && kind === object.kind && name === metadata.name
+  return (
+    isThere &&
+    groupOfVersion(apiVersion) === groupOfVersion(object.apiVersion) &&
+    kind === object.kind &&
+    name === metadata.name
+  )
 }
 
 function rank({ kind }: AppliedObject): number {

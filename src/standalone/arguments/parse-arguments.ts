@@ -6,7 +6,7 @@ import type { BackupOptions } from '../backup/run-backup.ts'
 import type { RestoreOptions } from '../backup/run-restore.ts'
 import type { DetachOptions } from '../detach.ts'
 import type { ImagesOptions } from '../images/images-options.ts'
-import type { KubeconfigOptions } from '../kubeconfig.ts'
+import type { KubeconfigOptions } from '../run-kubeconfig.ts'
 import { LOGGED_PARTS } from '../logs.ts'
 import type { LogsOptions } from '../logs.ts'
 import { commandNames } from '../help.ts'
@@ -18,7 +18,7 @@ import type { ResetOptions } from '../reset.ts'
 import type { WhyOptions } from '../why.ts'
 import type { ShutdownOptions } from '../shutdown.ts'
 import { parseImages } from './parse-images.ts'
-import { DEFAULT_STATE, parse, parseNamed, parsePort, text, wrong } from './parse-options.ts'
+import { DEFAULT_STATE, parse, parseNamed, parsePort, textOption, wrong } from './parse-options.ts'
 import { parseInstall, parseUpCommand } from './parse-up.ts'
 import type { UpOptions } from './up-options.ts'
 
@@ -71,7 +71,7 @@ function parseCommand(name: string, rest: readonly string[], folder: string): Co
       parse(rest, {})
       return { kind: 'uninstall' }
     case 'down': {
-      const { state, purge } = parse(rest, { state: text, purge: { type: 'boolean' } })
+      const { state, purge } = parse(rest, { state: textOption, purge: { type: 'boolean' } })
       return { kind: 'down', state: resolve(folder, state ?? DEFAULT_STATE), purge: purge ?? false }
     }
     case 'backup': {
@@ -81,13 +81,13 @@ function parseCommand(name: string, rest: readonly string[], folder: string): Co
     case 'restore':
       return { kind: name, options: parseFile(name, rest, folder) }
     case 'reset': {
-      const { state, yes } = parse(rest, { state: text, yes: { type: 'boolean' } })
+      const { state, yes } = parse(rest, { state: textOption, yes: { type: 'boolean' } })
       return { kind: name, options: { state: resolve(folder, state ?? DEFAULT_STATE), yes: yes ?? false } }
     }
     case 'status':
-      return { kind: 'status', state: resolve(folder, parse(rest, { state: text }).state ?? DEFAULT_STATE) }
+      return { kind: 'status', state: resolve(folder, parse(rest, { state: textOption }).state ?? DEFAULT_STATE) }
     case 'why': {
-      const options = { state: text, 'root-dir': text, namespace: { ...text, short: 'n' } }
+      const options = { state: textOption, 'root-dir': textOption, namespace: { ...textOption, short: 'n' } }
       const { values, names } = parseNamed(rest, options)
       const { state = DEFAULT_STATE, 'root-dir': rootDirectory, namespace } = values
       const [name, ...others] = names
@@ -98,7 +98,11 @@ function parseCommand(name: string, rest: readonly string[], folder: string): Co
       return { kind: 'why', pod, state: resolve(folder, state), rootDirectory: root }
     }
     case 'kubeconfig': {
-      const { state, address, reader } = parse(rest, { state: text, address: text, reader: { type: 'boolean' } })
+      const { state, address, reader } = parse(rest, {
+        state: textOption,
+        address: textOption,
+        reader: { type: 'boolean' },
+      })
       const options = { state: resolve(folder, state ?? DEFAULT_STATE), isReader: reader ?? false }
       return { kind: name, options: { ...options, address: address === undefined ? undefined : parseAddress(address) } }
     }
@@ -126,12 +130,12 @@ function parseCommand(name: string, rest: readonly string[], folder: string): Co
 /** Without a kubeconfig file it is about the page that "up" serves. */
 function parsePage(args: readonly string[], folder: string): Command {
   const values = parse(args, {
-    state: text,
+    state: textOption,
     'read-only': { type: 'boolean' },
-    kubeconfig: text,
-    node: text,
-    kubelet: text,
-    'page-port': text,
+    kubeconfig: textOption,
+    node: textOption,
+    kubelet: textOption,
+    'page-port': textOption,
   })
   const { kubeconfig, node, kubelet, state } = values
   const port = values['page-port']
@@ -171,9 +175,9 @@ function parseLogs(args: readonly string[], folder: string): LogsOptions {
   const part = named ? LOGGED_PARTS.find((name) => name === first) : 'agent'
   if (part === undefined) throw wrong(`Cannot show the log of "${first}": expected ${LOGGED_PARTS.join(', ')}`)
   const values = parse(named ? args.slice(1) : args, {
-    state: text,
+    state: textOption,
     follow: { type: 'boolean', short: 'f' },
-    lines: { ...text, short: 'n' },
+    lines: { ...textOption, short: 'n' },
   })
   const lines = values.lines ?? '100'
   if (!/^\d{1,6}$/.test(lines)) throw wrong(`Cannot show "${lines}" lines: expected a number up to 999999`)
@@ -187,7 +191,10 @@ function parseLogs(args: readonly string[], folder: string): LogsOptions {
 
 /** The file of a backup, and for "restore" that of its keys. */
 function parseFile(command: string, args: readonly string[], folder: string): RestoreOptions {
-  const { values, names } = parseNamed(args, { state: text, ...(command === 'restore' ? { keys: text } : {}) })
+  const { values, names } = parseNamed(args, {
+    state: textOption,
+    ...(command === 'restore' ? { keys: textOption } : {}),
+  })
   const [file, ...others] = names
   if (file === undefined || others.length > 0)
     throw wrong(`Cannot ${command === 'backup' ? 'back up' : command}: expected one file`)
@@ -199,7 +206,7 @@ function parseFile(command: string, args: readonly string[], folder: string): Re
 }
 
 function parseSimulate(args: readonly string[], folder: string): SimulationOptions {
-  const values = parse(args, Object.fromEntries(SIMULATION_FLAGS.map((name) => [name, text])))
+  const values = parse(args, Object.fromEntries(SIMULATION_FLAGS.map((name) => [name, textOption])))
   try {
     return parseSimulation(values, (path) => resolve(folder, path))
   } catch (error) {
@@ -208,7 +215,7 @@ function parseSimulate(args: readonly string[], folder: string): SimulationOptio
 }
 
 function parseShutdown(args: readonly string[], folder: string): ShutdownOptions {
-  const values = parse(args, { state: text, 'root-dir': text, cancel: { type: 'boolean' } })
+  const values = parse(args, { state: textOption, 'root-dir': textOption, cancel: { type: 'boolean' } })
   const rootDirectory = values['root-dir']
   return {
     state: resolve(folder, values.state ?? DEFAULT_STATE),

@@ -1,10 +1,14 @@
 import { resolve } from 'node:path'
 import type { ImagesAction, ImagesOptions } from '../images/images-options.ts'
-import { DEFAULT_STATE, parseNamed, text, wrong } from './parse-options.ts'
+import { DEFAULT_STATE, parseNamed, textOption, wrong } from './parse-options.ts'
 
 /** What "images" is to do. */
 export function parseImages(args: readonly string[], folder: string): ImagesOptions {
-  const { values, names } = parseNamed(args, { state: text, name: text, output: { ...text, short: 'o' } })
+  const { values, names } = parseNamed(args, {
+    state: textOption,
+    name: textOption,
+    output: { ...textOption, short: 'o' },
+  })
   const [action, ...others] = names
   if (values['name'] !== undefined && action !== 'load') throw wrong('Cannot use --name: it is for "images load"')
   if (values['output'] !== undefined && action !== 'save') throw wrong('Cannot use --output: it is for "images save"')

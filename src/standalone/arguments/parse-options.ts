@@ -5,7 +5,7 @@ import { exitCodes, NodeError } from '../node/node-error.ts'
 export const DEFAULT_STATE = '/var/lib/deckhand'
 
 /** An option with a value. */
-export const text = { type: 'string' } as const
+export const textOption = { type: 'string' } as const
 
 /** The options of a command that takes nothing else. */
 export function parse<T extends Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>(

@@ -3,7 +3,7 @@ import type { IngressPorts } from '../../controllers/network/ingress/ingress-por
 import type { DetachOptions } from '../detach.ts'
 import { parseAddresses } from '../node/network/parse-addresses.ts'
 import { SWITCHABLE_PARTS } from '../node/switchable-parts.ts'
-import { DEFAULT_STATE, parse, parsePort, text, wrong } from './parse-options.ts'
+import { DEFAULT_STATE, parse, parsePort, textOption, wrong } from './parse-options.ts'
 import { AUTO_RUNTIME, DOCKER_ENDPOINT } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
 
@@ -66,22 +66,22 @@ function toUpArguments(options: UpOptions, args: readonly string[]): readonly st
 
 function parseUp(args: readonly string[], folder: string): UpOptions {
   const values = parse(args, {
-    state: text,
-    manifests: text,
-    apply: text,
-    runtime: text,
-    'oci-runtime': text,
-    kubelet: text,
-    'cgroup-root': text,
-    'api-port': text,
-    port: text,
-    'healthz-port': text,
-    address: text,
-    'ip-families': text,
-    'page-port': text,
-    'ingress-http-port': text,
-    'ingress-https-port': text,
-    without: text,
+    state: textOption,
+    manifests: textOption,
+    apply: textOption,
+    runtime: textOption,
+    'oci-runtime': textOption,
+    kubelet: textOption,
+    'cgroup-root': textOption,
+    'api-port': textOption,
+    port: textOption,
+    'healthz-port': textOption,
+    address: textOption,
+    'ip-families': textOption,
+    'page-port': textOption,
+    'ingress-http-port': textOption,
+    'ingress-https-port': textOption,
+    without: textOption,
   })
   const path = (value: string | undefined) => (value === undefined ? undefined : resolve(folder, value))
   return {

@@ -1,6 +1,6 @@
 import { formatTable } from '../format-table.ts'
-import { findUsers } from './image-calls.ts'
-import type { ImageUser, RuntimeImage } from './image-calls.ts'
+import { findUsers } from './runtime-image-calls.ts'
+import type { ImageContainer, RuntimeImage } from './runtime-image-calls.ts'
 import { PAUSE_IMAGE } from './node-images.ts'
 
 const SHORT_ID = 12
@@ -8,7 +8,7 @@ const NO_NAME = '<none>'
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
 /** Images as a table: one line for each name. */
-export function formatImages(images: readonly RuntimeImage[], containers: readonly ImageUser[]): string {
+export function formatImages(images: readonly RuntimeImage[], containers: readonly ImageContainer[]): string {
   const rows = images
     .flatMap((image) => {
       const users = findUsers(image, containers).length
@@ -16,7 +16,7 @@ export function formatImages(images: readonly RuntimeImage[], containers: readon
       return names.map((name) => [
         name,
         image.id.replace(/^sha256:/, '').slice(0, SHORT_ID),
-        formatBytes(Number(image.size)),
+        formatDecimalBytes(Number(image.size)),
         formatUsers(image, users),
       ])
     })
@@ -32,7 +32,7 @@ function formatUsers({ repoTags }: RuntimeImage, users: number): string {
 }
 
 /** As Docker and containerd write sizes, by thousands. */
-export function formatBytes(bytes: number): string {
+export function formatDecimalBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1)
   return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${UNITS[power] ?? ''}`
 }

@@ -17,17 +17,17 @@ import { createDockerArchives } from './archives/docker-archives.ts'
 import type { ImageArchives } from './archives/image-archives.ts'
 import { loadArchive } from './archives/load-archive.ts'
 import { openArchive } from './archives/open-archive.ts'
-import { formatBytes, formatImages } from './format-images.ts'
-import { checkName, findAskers, findImage, findTag, toSavedName } from './find-image.ts'
-import { findUsers } from './image-calls.ts'
-import type { ImageCalls } from './image-calls.ts'
+import { formatDecimalBytes, formatImages } from './format-images.ts'
+import { checkName, findAskers, findRuntimeImage, findTag, toSavedName } from './find-runtime-image.ts'
+import { findUsers } from './runtime-image-calls.ts'
+import type { RuntimeImageCalls } from './runtime-image-calls.ts'
 import type { ImagesOptions } from './images-options.ts'
 import { PAUSE_IMAGE } from './node-images.ts'
-import { pullImage } from './pull-image.ts'
-import type { PullDeps } from './pull-image.ts'
+import { pullWithProgress } from './pull-with-progress.ts'
+import type { PullDeps } from './pull-with-progress.ts'
 
-export interface ImagesDeps extends StandaloneDeps {
-  readonly openRuntime: (endpoint: string, signal: AbortSignal) => Promise<ImageCalls & Disposable>
+interface ImagesDeps extends StandaloneDeps {
+  readonly openRuntime: (endpoint: string, signal: AbortSignal) => Promise<RuntimeImageCalls & Disposable>
   /** Logins of the node for an image, of an agent with this root directory. */
   readonly findLogins: (agentRoot: string, image: string) => ReturnType<PullDeps['findLogins']>
   readonly input: Readable
@@ -37,7 +37,7 @@ export interface ImagesDeps extends StandaloneDeps {
 }
 
 interface NodeRuntime {
-  readonly calls: ImageCalls
+  readonly calls: RuntimeImageCalls
   /** Path of its socket. */
   readonly socket: string
   readonly agentRoot: string
@@ -105,7 +105,7 @@ async function pullImages(
       onProgress,
       findLogins: (name: string) => deps.findLogins(agentRoot, name),
     }
-    await pullImage(pull, image, signal).finally(() => deps.showProgress(''))
+    await pullWithProgress(pull, image, signal).finally(() => deps.showProgress(''))
     deps.say(`pulled ${image}`)
   }
 }
@@ -120,7 +120,7 @@ async function removeImages(
   // All are checked first: a mistake in the last name removes nothing.
   for (const name of names) await checkRemovable(runtime, name, signal)
   for (const name of names) {
-    const image = findImage((await calls.listImages({}, signal)).images, name)
+    const image = findRuntimeImage((await calls.listImages({}, signal)).images, name)
     const tag = findTag(image, name)
     if (tag !== undefined && image.repoTags.length > 1)
       await (await openArchives(deps, runtime, signal)).untag(tag, signal)
@@ -135,7 +135,7 @@ async function checkRemovable(runtime: NodeRuntime, name: string, signal: AbortS
     calls.listImages({}, signal),
     calls.listContainers({}, signal),
   ])
-  const image = findImage(images, name)
+  const image = findRuntimeImage(images, name)
   const tag = findTag(image, name)
   const isOwn = tag === undefined ? image.repoTags.includes(PAUSE_IMAGE) : tag === PAUSE_IMAGE
   if (isOwn) throw new NodeError(`Cannot remove "${name}": every pod needs it`, exitCodes.failed)
@@ -181,7 +181,7 @@ async function saveImages(
     throw new NodeError('Cannot save to a terminal: name a file with -o, or use a pipe', exitCodes.wrongArguments)
   const archives = await openArchives(deps, runtime, signal)
   const { images } = await runtime.calls.listImages({}, signal)
-  const full = names.map((name) => toSavedName(findImage(images, name), name))
+  const full = names.map((name) => toSavedName(findRuntimeImage(images, name), name))
   try {
     if (file === undefined) return await archives.save(full, deps.output, signal)
     await saveToFile(deps, { archives, names: full, file }, signal)
@@ -235,6 +235,6 @@ async function openArchives(
 function formatProgress(done: number | undefined, total: number | undefined): string {
   if (done === undefined) return ''
   return total === undefined || total === 0
-    ? `: ${formatBytes(done)}`
-    : `: ${formatBytes(done)} of ${formatBytes(total)}`
+    ? `: ${formatDecimalBytes(done)}`
+    : `: ${formatDecimalBytes(done)} of ${formatDecimalBytes(total)}`
 }

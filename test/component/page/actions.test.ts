@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { diffLines } from '../../../src/page/client/actions/diff-lines.ts'
 import { findController } from '../../../src/page/client/actions/find-controller.ts'
-import { splitDocuments } from '../../../src/page/client/actions/split-documents.ts'
+import { parseFileObjects } from '../../../src/page/client/actions/parse-file-objects.ts'
 import { toCompared } from '../../../src/page/client/actions/to-compared.ts'
 import { toNewPod } from '../../../src/page/client/actions/to-new-pod.ts'
 
@@ -43,7 +43,7 @@ describe('what is different between two texts', () => {
 
 describe('a file that is applied', () => {
   const split = (text: string) =>
-    splitDocuments(text, (each) => parse(each, { version: '1.1', merge: true })).map(
+    parseFileObjects(text, (each) => parse(each, { version: '1.1', merge: true })).map(
       ({ apiVersion, kind, name, namespace }) => [apiVersion, kind, name, namespace].join(' '),
     )
 
@@ -66,7 +66,7 @@ metadata: {name: web, namespace: shop}
   })
 
   test('goes to the server as it is written', () => {
-    const [object] = splitDocuments('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: no}\n', parse)
+    const [object] = parseFileObjects('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: no}\n', parse)
     assert.match(object?.text ?? '', /x: no/)
   })
 

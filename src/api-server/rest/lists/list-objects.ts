@@ -14,7 +14,7 @@ import type { SelectsLabels } from '../../../model/schema/parse-selector-text.ts
 import { readNumber } from '../request-info.ts'
 
 /** Which objects of a resource are meant. */
-export interface Selection {
+export interface ListSelection {
   readonly resource: Resource
   /** Undefined: of all namespaces. */
   readonly namespace: string | undefined
@@ -34,7 +34,7 @@ export interface ListResult {
 // How many are read at once while searching for the selected ones.
 const CHUNK = 500
 
-export function parseSelection(resource: Resource, namespace: string, query: URLSearchParams): Selection {
+export function parseSelection(resource: Resource, namespace: string, query: URLSearchParams): ListSelection {
   return {
     resource,
     namespace: namespace === '' ? undefined : namespace,
@@ -44,12 +44,12 @@ export function parseSelection(resource: Resource, namespace: string, query: URL
 }
 
 /** Whether labels and fields of a stored object are selected; its namespace is not checked. */
-export function isSelected({ labels, fields }: Selection, object: ApiObject): boolean {
+export function isSelected({ labels, fields }: ListSelection, object: ApiObject): boolean {
   return (labels?.(object.metadata.labels ?? {}) ?? true) && (fields?.matches(object) ?? true)
 }
 
 /** A list, or a part of one, by the rules of limit, continue, resourceVersion and resourceVersionMatch. */
-export function listObjects(store: ApiStore, selection: Selection, query: URLSearchParams): ListResult {
+export function listObjects(store: ApiStore, selection: ListSelection, query: URLSearchParams): ListResult {
   const limit = readLimit(query)
   const token = query.get('continue') ? parseContinueToken(query.get('continue') ?? '') : undefined
   const version = versionToList(store, query, token, limit > 0)
@@ -124,7 +124,7 @@ interface Page {
   readonly version: number
 }
 
-function readPage(store: ApiStore, selection: Selection, { limit, token, version }: Page): ListResult {
+function readPage(store: ApiStore, selection: ListSelection, { limit, token, version }: Page): ListResult {
   const { resource, namespace } = selection
   const isFiltered = selection.labels !== undefined || selection.fields !== undefined
   const single = singleObject(store, selection, version)
@@ -157,7 +157,7 @@ function readPage(store: ApiStore, selection: Selection, { limit, token, version
 }
 
 /** The one object that a selector names, without reading the others; undefined when it names none. */
-function singleObject(store: ApiStore, selection: Selection, version: number): readonly StoredObject[] | undefined {
+function singleObject(store: ApiStore, selection: ListSelection, version: number): readonly StoredObject[] | undefined {
   const { resource, namespace = '', fields } = selection
   if (fields?.name === undefined || version !== store.version) return undefined
   if (resource.isNamespaced && namespace === '') return undefined

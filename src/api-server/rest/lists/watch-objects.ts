@@ -8,7 +8,7 @@ import type { ApiStore } from '../../store/api-store.ts'
 import { CompactedError } from '../../store/store-errors.ts'
 import { atVersion } from '../../store/transaction.ts'
 import { isSelected, readVersion } from './list-objects.ts'
-import type { Selection } from './list-objects.ts'
+import type { ListSelection } from './list-objects.ts'
 import { apiVersionOf, presentText, toPartial, toTable } from '../present.ts'
 import type { Presentation } from '../present.ts'
 import { isTrue, readNumber } from '../request-info.ts'
@@ -85,7 +85,7 @@ function checkInitialEvents(query: URLSearchParams, initial: string | null): voi
  */
 export async function* watchObjects(
   deps: WatchDeps,
-  selection: Selection,
+  selection: ListSelection,
   request: { readonly plan: WatchPlan; readonly how: Omit<Presentation, 'now'> },
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -122,7 +122,7 @@ export async function* watchObjects(
 }
 
 /** What is there now, in parts, so that no large list stands in memory at once. */
-function* presentFrames(store: ApiStore, selection: Selection, frames: Frames, version: number): Generator<string> {
+function* presentFrames(store: ApiStore, selection: ListSelection, frames: Frames, version: number): Generator<string> {
   const { resource, namespace } = selection
   let after: { readonly namespace: string; readonly name: string } | undefined
   for (;;) {
@@ -138,12 +138,12 @@ function* presentFrames(store: ApiStore, selection: Selection, frames: Frames, v
 
 /** Turns changes into the frames of one watch. */
 class Frames {
-  readonly #selection: Selection
+  readonly #selection: ListSelection
   readonly #how: Omit<Presentation, 'now'>
   readonly #clock: Clock
   #hasColumns = false
 
-  constructor(selection: Selection, how: Omit<Presentation, 'now'>, clock: Clock) {
+  constructor(selection: ListSelection, how: Omit<Presentation, 'now'>, clock: Clock) {
     this.#selection = selection
     this.#how = how
     this.#clock = clock

@@ -2,7 +2,7 @@ import type { DocumentObject, DocumentValue } from '../../../base/document/docum
 import { ApiError, badRequest, conflict, notFound } from '../../api-error.ts'
 import { forbiddenError } from '../../auth/forbidden-error.ts'
 import { toAttributes } from '../../auth/request-attributes.ts'
-import { applyObject } from '../../apply/apply-object.ts'
+import { mergeAppliedObject } from '../../apply/merge-applied-object.ts'
 import { describeOwner, FieldConflictError } from '../../apply/field-conflicts.ts'
 import { formatPath } from '../../apply/field-set.ts'
 import type { ExpectedType } from '../../kinds/resource.ts'
@@ -93,7 +93,7 @@ function merge(
     return toStored(resource, placed(asked, decoded))
   }
   try {
-    return applyObject(resource, subresource, { before, applied, decode }, { ...writer, isForced })
+    return mergeAppliedObject(resource, subresource, { before, applied, decode }, { ...writer, isForced })
   } catch (error) {
     if (error instanceof FieldConflictError) throw toConflict(error)
     throw error

@@ -7,7 +7,7 @@ import type { ApiDeps } from '../api-context.ts'
 import { jsonResponse } from '../api-request.ts'
 import type { ApiResponse } from '../api-request.ts'
 import { decodeBody, readDocument } from '../decode-body.ts'
-import { evictPod } from '../../lifecycle/evict-pod.ts'
+import { handleEviction } from '../../lifecycle/handle-eviction.ts'
 import { dryRunOf, keyIn } from '../resource-request.ts'
 import type { ResourceRequest } from '../resource-request.ts'
 
@@ -23,7 +23,7 @@ export async function evictVerb(deps: ApiDeps, asked: ResourceRequest): Promise<
   const isDryRun = dryRunOf(request, info).isDryRun || readDryRun(deleteOptions.dryRun ?? [])
   await changeObjects(deps, { user: request.user, isDryRun }, (changes) => ({
     key: keyIn(asked, info.name),
-    object: evictPod(changes, info.namespace, info.name, deleteOptions),
+    object: handleEviction(changes, info.namespace, info.name, deleteOptions),
   }))
   return jsonResponse(201, SUCCESS)
 }

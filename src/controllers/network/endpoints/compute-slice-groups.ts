@@ -1,7 +1,7 @@
 import type { DiscoveryEndpointPort, Endpoint } from '../../../model/generated/api-groups.ts'
 import type { Container, Node, Pod, Service, ServicePort } from '../../../model/generated/core-v1.ts'
 import { parseIp } from '../../../model/text/ip-number.ts'
-import { isReady, isTerminal } from '../../workloads/pods/pod-state.ts'
+import { isReady, isTerminal } from '../../workloads/pods/pod-availability.ts'
 import type { Live } from '../../engine/live-object.ts'
 
 /** Endpoints that belong into slices of their own: those of one family that listen on the same ports. */

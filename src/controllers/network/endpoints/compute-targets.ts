@@ -1,12 +1,10 @@
 import type { Endpoint, EndpointSlice } from '../../../model/generated/api-groups.ts'
 import { parseIp } from '../../../model/text/ip-number.ts'
-import type { IpNumber } from '../../../model/text/ip-number.ts'
+import type { IpFamily } from '../../../model/text/ip-number.ts'
 import type { Live } from '../../engine/live-object.ts'
 
-export type Family = IpNumber['family']
-
 /** Where a connection can be sent. */
-export interface Target {
+export interface EndpointTarget {
   readonly address: string
   readonly port: number
   /** Whether it runs on this node. */
@@ -14,7 +12,7 @@ export interface Target {
 }
 
 interface Found {
-  readonly target: Target
+  readonly target: EndpointTarget
   readonly isReady: boolean
   /** Ending, and still able to answer. */
   readonly isDraining: boolean
@@ -23,8 +21,8 @@ interface Found {
 /** Where connections to a port of a service may go, in one family: anywhere, and on this node alone. */
 export function computeTargets(
   slices: readonly Live<EndpointSlice>[],
-  wanted: { readonly name: string; readonly protocol: string; readonly family: Family; readonly nodeName: string },
-): { readonly all: readonly Target[]; readonly local: readonly Target[] } {
+  wanted: { readonly name: string; readonly protocol: string; readonly family: IpFamily; readonly nodeName: string },
+): { readonly all: readonly EndpointTarget[]; readonly local: readonly EndpointTarget[] } {
   const found = new Map<string, Found>()
   for (const { addressType, ports = [], endpoints = [] } of slices) {
     const port = ports.find((each) => each.name === wanted.name && (each.protocol ?? 'TCP') === wanted.protocol)?.port
@@ -49,7 +47,7 @@ function stateOf({ conditions = {} }: Endpoint): Pick<Found, 'isReady' | 'isDrai
 }
 
 /** The ready ones; while there are none, those that end and still answer. */
-function choose(found: readonly Found[]): readonly Target[] {
+function choose(found: readonly Found[]): readonly EndpointTarget[] {
   const ready = found.filter(({ isReady }) => isReady)
   return (ready.length > 0 ? ready : found.filter(({ isDraining }) => isDraining)).map(({ target }) => target)
 }

@@ -5,7 +5,7 @@ import { isAlreadyThere, isNamespaceEnding } from '../../engine/api-objects.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
 import { createController, createQueue, queueChanges } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
-import { parseKey, toKey } from '../../engine/live-object.ts'
+import { parseWorkKey, toKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
 import { computeEndpoints } from './compute-endpoints.ts'
@@ -56,7 +56,7 @@ export function createEndpointSliceController(deps: ControllerDeps): Controller 
     name: 'endpoint-slices',
     queue,
     reads: [pods, nodes, services, slices, endpoints],
-    reconcile: (key, signal) => reconcile(deps, parseKey(key), signal),
+    reconcile: (key, signal) => reconcile(deps, parseWorkKey(key), signal),
   })
 }
 

@@ -3,7 +3,7 @@ import type { Endpoints } from '../../../model/generated/core-v1.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
 import { createController, createQueue, queueChanges } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
-import { parseKey, toKey } from '../../engine/live-object.ts'
+import { parseWorkKey, toKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import { computeMirroredGroups } from './compute-mirrored-groups.ts'
@@ -40,7 +40,7 @@ export function createMirroringController(deps: ControllerDeps): Controller {
     queue,
     reads: [services, slices, endpoints],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const own = slices.known.in(namespace).filter(({ metadata: { labels = {} } }) => isMirrored(labels, name))
       const object = endpoints.known.get(namespace, name)
       const service = services.known.get(namespace, name)

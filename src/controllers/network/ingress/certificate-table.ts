@@ -8,35 +8,35 @@ import type { CertificateUse } from './compute-certificates.ts'
 import type { IngressProblem } from './ingress-route.ts'
 
 /** A certificate with its key, in PEM form. */
-export interface CertificatePair {
+export interface PemPair {
   readonly cert: string
   readonly key: string
 }
 
 interface Entry {
   readonly version: string
-  readonly pair: CertificatePair | undefined
+  readonly pair: PemPair | undefined
   readonly context: SecureContext | undefined
   readonly why: string
 }
 
 /** The certificates that clients get, by the name they ask for. */
 export class CertificateTable {
-  readonly #fallbackPair: CertificatePair
+  readonly #fallbackPair: PemPair
   readonly #fallback: SecureContext
   readonly #entries = new Map<string, Entry>()
   #contexts: ReadonlyMap<string, SecureContext> = new Map()
-  #defaultPair: CertificatePair
+  #defaultPair: PemPair
 
   /** The fallback is for names that have none, and for those whose secret is of no use. */
-  constructor(fallback: CertificatePair) {
+  constructor(fallback: PemPair) {
     this.#fallbackPair = fallback
     this.#defaultPair = fallback
     this.#fallback = createSecureContext(fallback)
   }
 
   /** For clients that name no host. */
-  get defaultPair(): CertificatePair {
+  get defaultPair(): PemPair {
     return this.#defaultPair
   }
 

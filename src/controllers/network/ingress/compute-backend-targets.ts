@@ -1,12 +1,12 @@
 import type { EndpointSlice } from '../../../model/generated/api-groups.ts'
 import type { Service } from '../../../model/generated/core-v1.ts'
 import { computeTargets } from '../endpoints/compute-targets.ts'
-import type { Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import type { Live } from '../../engine/live-object.ts'
 
 /** The endpoints of a port of a service, or why there can be none. */
 export type BackendTargets =
-  | { readonly kind: 'targets'; readonly targets: readonly Target[] }
+  | { readonly kind: 'targets'; readonly targets: readonly EndpointTarget[] }
   | { readonly kind: 'problem'; readonly why: string }
 
 /** Where requests for a port of a service go: straight to its pods. */

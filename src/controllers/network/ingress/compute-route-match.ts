@@ -1,4 +1,4 @@
-import type { Backend, PathRoute, RouteTable } from './ingress-route.ts'
+import type { RouteBackend, PathRoute, IngressRoutes } from './ingress-route.ts'
 
 /** What a request asks for. */
 export interface RequestTarget {
@@ -29,7 +29,7 @@ export function computeTarget(url: string, hostHeader: string | undefined): Requ
 }
 
 /** Where a request goes; undefined: nowhere. */
-export function findBackend(table: RouteTable, { host, path }: RequestTarget): Backend | undefined {
+export function findBackend(table: IngressRoutes, { host, path }: RequestTarget): RouteBackend | undefined {
   const dot = host.indexOf('.')
   const wildcard = dot > 0 ? table.hosts.get(`*${host.slice(dot)}`) : undefined
   const routes = (host === '' ? undefined : table.hosts.get(host)) ?? wildcard ?? table.hosts.get('')

@@ -1,7 +1,7 @@
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressClass } from '../../../model/generated/api-groups.ts'
 import { ingressClassOf, OWN_INGRESS_CONTROLLER } from '../../../model/networking/ingress-classes.ts'
 import type { Live } from '../../engine/live-object.ts'
-import type { Backend, HostRoutes, IngressProblem, PathRoute, RouteTable } from './ingress-route.ts'
+import type { RouteBackend, HostRoutes, IngressProblem, PathRoute, IngressRoutes } from './ingress-route.ts'
 
 /** The Ingresses that are ours to serve, oldest first: of two that ask for the same the older one has it. */
 export function computeServed(
@@ -18,17 +18,17 @@ export function computeServed(
 
 interface HostDraft {
   readonly paths: Map<string, PathRoute & { readonly owner: string }>
-  fallback: Backend | undefined
+  fallback: RouteBackend | undefined
 }
 
 /** What requests are matched against, and what of the Ingresses could not be taken into it. */
 export function computeRoutes(served: readonly Live<Ingress>[]): {
-  readonly table: RouteTable
+  readonly table: IngressRoutes
   readonly problems: readonly IngressProblem[]
 } {
   const hosts = new Map<string, HostDraft>()
   const problems: IngressProblem[] = []
-  let fallback: { readonly backend: Backend; readonly owner: string } | undefined
+  let fallback: { readonly backend: RouteBackend; readonly owner: string } | undefined
   for (const ingress of served) {
     const { rules = [], defaultBackend } = ingress.spec
     const owner = nameOf(ingress)
@@ -81,7 +81,7 @@ function addPath(
   return undefined
 }
 
-function toBackend({ metadata }: Live<Ingress>, { service, resource }: IngressBackend): Backend {
+function toBackend({ metadata }: Live<Ingress>, { service, resource }: IngressBackend): RouteBackend {
   if (service === undefined)
     return { kind: 'refused', why: `a backend of the kind ${resource?.kind} cannot be used here, only services can` }
   const { name, port = {} } = service
@@ -99,7 +99,7 @@ function ageOf(ingress: Live<Ingress>): string {
 /** Every backend that requests may be sent to, with the Ingress that names it. */
 export function listBackends(
   served: readonly Live<Ingress>[],
-): readonly { readonly ingress: Live<Ingress>; readonly backend: Backend }[] {
+): readonly { readonly ingress: Live<Ingress>; readonly backend: RouteBackend }[] {
   return served.flatMap((ingress) => {
     const { defaultBackend, rules = [] } = ingress.spec
     const all = [

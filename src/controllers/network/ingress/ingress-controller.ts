@@ -7,7 +7,7 @@ import type {
 } from '../../../model/generated/api-groups.ts'
 import type { Node, Secret, Service } from '../../../model/generated/core-v1.ts'
 import type { KubeObject } from '../../../protocols/kube-api/list-watch/kube-object.ts'
-import type { Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import { SERVICE_NAME_LABEL } from '../endpoints/service-labels.ts'
 import type { ApiObjects } from '../../engine/api-objects.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
@@ -26,7 +26,7 @@ import { createFallbackCertificate } from './create-fallback-certificate.ts'
 import { IngressProxy } from './ingress-proxy.ts'
 import type { IngressPorts, OpenedPorts, PortProblem } from './ingress-ports.ts'
 import { computePortProblems } from './compute-port-problems.ts'
-import type { Backend, IngressProblem } from './ingress-route.ts'
+import type { RouteBackend, IngressProblem } from './ingress-route.ts'
 
 export interface IngressOptions {
   readonly ports: IngressPorts
@@ -49,7 +49,7 @@ export interface IngressDeps extends Pick<ControllerDeps, 'clock' | 'log' | 'rec
   readonly secrets: Followed<Secret>
 }
 
-type ServiceBackend = Backend & { readonly kind: 'service' }
+type ServiceBackend = RouteBackend & { readonly kind: 'service' }
 
 // What one Ingress gets depends on all the others.
 const ALL = '/all'
@@ -193,7 +193,7 @@ class IngressController {
     })
   }
 
-  #targetsOf(backend: ServiceBackend): readonly Target[] {
+  #targetsOf(backend: ServiceBackend): readonly EndpointTarget[] {
     const found = this.#find(backend)
     return found.kind === 'targets' ? found.targets : []
   }

@@ -8,32 +8,32 @@ import { Agent, createServer } from '../../../base/builtin/http.ts'
 import type { IncomingMessage } from '../../../base/builtin/http.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import { CertificateTable } from './certificate-table.ts'
-import type { CertificatePair } from './certificate-table.ts'
+import type { PemPair } from './certificate-table.ts'
 import { computePassedHeaders, plainAddress } from './compute-passed-headers.ts'
 import { computeTarget, findBackend } from './compute-route-match.ts'
 import type { IngressPorts, IngressProtocol, PortProblem } from './ingress-ports.ts'
-import type { Backend, IngressProblem, RouteTable } from './ingress-route.ts'
+import type { RouteBackend, IngressProblem, IngressRoutes } from './ingress-route.ts'
 import * as limits from './ingress-limits.ts'
-import { passRequest, sayError } from './pass-request.ts'
-import { passUpgrade, sayRaw } from './pass-upgrade.ts'
+import { passIngressRequest, sayError } from './pass-ingress-request.ts'
+import { passIngressUpgrade, sayRaw } from './pass-ingress-upgrade.ts'
 
 export interface ProxyDeps {
   readonly clock: Clock
   readonly log: Logger
   /** A port that a listener of this process has at an address of its own; the ingress gets all other addresses. */
   readonly sharedPort?: number | undefined
-  readonly fallbackCertificate: () => Promise<CertificatePair>
+  readonly fallbackCertificate: () => Promise<PemPair>
   /** The endpoints of a backend as they are now. */
-  readonly targetsOf: (backend: Backend & { readonly kind: 'service' }) => readonly Target[]
+  readonly targetsOf: (backend: RouteBackend & { readonly kind: 'service' }) => readonly EndpointTarget[]
 }
 
 /** Where a request goes, or what is answered to it. */
 type Choice =
   | {
       readonly kind: 'go'
-      readonly targets: readonly Target[]
+      readonly targets: readonly EndpointTarget[]
       readonly headers: readonly string[]
       readonly uri: string
     }
@@ -53,7 +53,7 @@ export class IngressProxy {
   readonly #stop = new AbortController()
   /** How often each backend was used, so that its pods take turns. */
   readonly #turns = new Map<string, number>()
-  #table: RouteTable = { hosts: new Map(), fallback: undefined }
+  #table: IngressRoutes = { hosts: new Map(), fallback: undefined }
   #open: IngressPorts = { http: undefined, https: undefined }
   #secure: SecureServer | undefined
   #certificates: CertificateTable | undefined
@@ -62,7 +62,7 @@ export class IngressProxy {
     this.#deps = deps
   }
 
-  route(table: RouteTable): void {
+  route(table: IngressRoutes): void {
     this.#table = table
     this.#turns.clear()
   }
@@ -145,13 +145,14 @@ export class IngressProxy {
     })
     server.on('request', (request, response) => {
       const choice = this.#choose(request, protocol)
-      if (choice.kind === 'go') passRequest({ request, response, ...choice }, { kept: this.#kept, fresh: this.#fresh })
+      if (choice.kind === 'go')
+        passIngressRequest({ request, response, ...choice }, { kept: this.#kept, fresh: this.#fresh })
       else sayError(response, choice.status, choice.what)
     })
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const { clock } = this.#deps
       const choice = this.#choose(request, protocol)
-      if (choice.kind === 'go') passUpgrade({ request, socket, head, clock, ...choice }, this.#stop.signal)
+      if (choice.kind === 'go') passIngressUpgrade({ request, socket, head, clock, ...choice }, this.#stop.signal)
       else sayRaw(socket, choice.status, choice.what)
     })
   }
@@ -172,9 +173,9 @@ export class IngressProxy {
 
   /** Begins with another one each time. */
   #inTurn(
-    { namespace, name, port }: Backend & { readonly kind: 'service' },
-    targets: readonly Target[],
-  ): readonly Target[] {
+    { namespace, name, port }: RouteBackend & { readonly kind: 'service' },
+    targets: readonly EndpointTarget[],
+  ): readonly EndpointTarget[] {
     const key = `${namespace}/${name}/${port}`
     const turn = (this.#turns.get(key) ?? 0) % targets.length
     this.#turns.set(key, turn + 1)

@@ -1,12 +1,12 @@
 import type { IPBlock } from '../../../model/generated/api-groups.ts'
 import { formatIp, parseCidr } from '../../../model/text/ip-number.ts'
-import type { Family } from './policy-pod.ts'
+import type { IpFamily } from '../../../model/text/ip-number.ts'
 
 /** From one number to another, both of them included. */
-export type Span = readonly [first: bigint, last: bigint]
+type Span = readonly [first: bigint, last: bigint]
 
 /** The addresses of blocks without their exceptions, as spans of one family that do not touch each other. */
-export function computeBlockSpans(blocks: readonly IPBlock[], family: Family): readonly Span[] {
+export function computeBlockSpans(blocks: readonly IPBlock[], family: IpFamily): readonly Span[] {
   return mergeSpans(
     blocks.flatMap(({ cidr, except = [] }) => {
       const whole = spanOf(cidr, family)
@@ -31,7 +31,7 @@ export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   return merged
 }
 
-export function formatAddressSpan([first, last]: Span, family: Family): string {
+export function formatAddressSpan([first, last]: Span, family: IpFamily): string {
   const text = formatIp({ family, value: first })
   return first === last ? text : `${text}-${formatIp({ family, value: last })}`
 }
@@ -40,7 +40,7 @@ export function formatPortSpan([first, last]: Span): string {
   return first === last ? String(first) : `${first}-${last}`
 }
 
-function spanOf(range: string, family: Family): Span | undefined {
+function spanOf(range: string, family: IpFamily): Span | undefined {
   const cidr = parseCidr(range)
   if (cidr?.base.family !== family) return undefined
   const { base, bits } = cidr

@@ -1,9 +1,8 @@
 import type { Namespace, Pod } from '../../../model/generated/core-v1.ts'
-import type { IpNumber } from '../../../model/text/ip-number.ts'
+import type { IpFamily } from '../../../model/text/ip-number.ts'
 import { parseIp } from '../../../model/text/ip-number.ts'
 import type { Live } from '../../engine/live-object.ts'
 
-export type Family = IpNumber['family']
 type Labels = Readonly<Record<string, string>>
 
 /** A pod with addresses of its own, as far as policies are concerned. */
@@ -11,7 +10,7 @@ export interface PolicyPod {
   readonly namespace: string
   readonly labels: Labels
   readonly namespaceLabels: Labels
-  readonly addresses: readonly { readonly family: Family; readonly text: string }[]
+  readonly addresses: readonly { readonly family: IpFamily; readonly text: string }[]
   /** Ports that have names. */
   readonly ports: readonly { readonly name: string; readonly protocol: string; readonly port: number }[]
 }

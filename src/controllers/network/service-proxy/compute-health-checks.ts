@@ -4,7 +4,7 @@ import type { Live } from '../../engine/live-object.ts'
 import type { ProxyInput } from './compute-proxied-ports.ts'
 
 /** What a balancer in front of the node asks for: whether this node has endpoints of a service. */
-export interface HealthCheck {
+export interface ServiceHealthCheck {
   readonly namespace: string
   readonly name: string
   readonly localEndpoints: number
@@ -13,8 +13,12 @@ export interface HealthCheck {
 const SERVICE_NAME = 'kubernetes.io/service-name'
 
 /** By port: services that send what comes from outside only to endpoints of this node, with how many of those are ready. */
-export function computeHealthChecks({ services, slices, nodeName }: ProxyInput): ReadonlyMap<number, HealthCheck> {
-  const checks = new Map<number, HealthCheck>()
+export function computeHealthChecks({
+  services,
+  slices,
+  nodeName,
+}: ProxyInput): ReadonlyMap<number, ServiceHealthCheck> {
+  const checks = new Map<number, ServiceHealthCheck>()
   for (const { metadata, spec } of services) {
     const port = spec.healthCheckNodePort
     if (spec.type !== 'LoadBalancer' || spec.externalTrafficPolicy !== 'Local' || !port || checks.has(port)) continue

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import { computeIptablesState } from './compute-iptables-state.ts'
 import type { ProxiedPort } from './proxied-port.ts'
 
 const NETWORK = { serviceRanges: ['10.0.0.0/24', 'fd00:1::/112'], podRanges: ['10.1.0.0/16'], seesBridge: true }
-const pod = (address: string, isLocal = true): Target => ({ address, port: 8080, isLocal })
+const pod = (address: string, isLocal = true): EndpointTarget => ({ address, port: 8080, isLocal })
 
 function port(fields: Partial<ProxiedPort> = {}): ProxiedPort {
   return {

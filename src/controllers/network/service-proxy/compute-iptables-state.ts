@@ -1,5 +1,6 @@
 import { fnv1a32 } from '../../../model/text/fnv1a32.ts'
-import type { Family, Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
+import type { IpFamily } from '../../../model/text/ip-number.ts'
 import { IptablesBuilder } from '../iptables/iptables-state.ts'
 import type { IptablesState } from '../iptables/iptables-state.ts'
 import type { ProxyNetwork } from './compute-nft-state.ts'
@@ -16,7 +17,7 @@ const HASH_LENGTH = 7
 export function computeIptablesState(
   ports: readonly ProxiedPort[],
   network: ProxyNetwork,
-  { family, prefix }: { readonly family: Family; readonly prefix: string },
+  { family, prefix }: { readonly family: IpFamily; readonly prefix: string },
 ): IptablesState {
   const rules = new ServiceRules(family, prefix, network)
   for (const port of ports) if (port.family === family && !port.isAtHome) rules.addPort(port)
@@ -26,12 +27,12 @@ export function computeIptablesState(
 
 class ServiceRules {
   readonly state = new IptablesBuilder()
-  readonly #family: Family
+  readonly #family: IpFamily
   readonly #prefix: string
   readonly #network: ProxyNetwork
   readonly #masqueraded = new Set<string>()
 
-  constructor(family: Family, prefix: string, network: ProxyNetwork) {
+  constructor(family: IpFamily, prefix: string, network: ProxyNetwork) {
     this.#family = family
     this.#prefix = prefix
     this.#network = network
@@ -86,10 +87,10 @@ class ServiceRules {
   }
 
   /** Sends a connection to one of some targets, each as likely as the others. */
-  #addTargets(kind: 'S' | 'L', port: ProxiedPort, targets: readonly Target[]): void {
+  #addTargets(kind: 'S' | 'L', port: ProxiedPort, targets: readonly EndpointTarget[]): void {
     const { id, protocol, affinitySeconds } = port
     const chain = this.#chainOf(kind, id)
-    const translate = (target: Target) => `-p ${protocol} -j DNAT --to-destination ${formatTarget(target)}`
+    const translate = (target: EndpointTarget) => `-p ${protocol} -j DNAT --to-destination ${formatTarget(target)}`
     const choose = (index: number) => {
       const left = targets.length - index
       return left === 1 ? '' : `-m statistic --mode random --probability ${(1 / left).toFixed(10)} `
@@ -113,7 +114,7 @@ class ServiceRules {
   }
 
   /** What is sent to another machine, or from a pod to itself, gets the node's address. */
-  #addMasquerade({ protocol }: ProxiedPort, { address, port, isLocal }: Target): void {
+  #addMasquerade({ protocol }: ProxiedPort, { address, port, isLocal }: EndpointTarget): void {
     const match = isLocal ? `-s ${address} -d ${address}` : `-p ${protocol} -d ${address} --dport ${port}`
     if (this.#masqueraded.has(match)) return
     this.#masqueraded.add(match)
@@ -179,6 +180,6 @@ function addressMatch({ protocol, port }: ProxiedPort, address: string): string 
   return `-p ${protocol} -d ${address} --dport ${port}`
 }
 
-function formatTarget({ address, port }: Target): string {
+function formatTarget({ address, port }: EndpointTarget): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }

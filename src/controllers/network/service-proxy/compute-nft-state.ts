@@ -1,6 +1,7 @@
 import { formatHook, NftTableBuilder } from '../nft/nft-state.ts'
 import type { NftState } from '../nft/nft-state.ts'
-import type { Family, Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
+import type { IpFamily } from '../../../model/text/ip-number.ts'
 import type { ProxiedPort } from './proxied-port.ts'
 
 /** What of the node's network the rules depend on. */
@@ -36,7 +37,7 @@ export function computeNftState(ports: readonly ProxiedPort[], network: ProxyNet
   return { sets: table.sets, chains: table.chains }
 }
 
-function termsOf(family: Family): FamilyTerms {
+function termsOf(family: IpFamily): FamilyTerms {
   return family === 'IPv4' ? FAMILIES[0] : FAMILIES[1]
 }
 
@@ -153,10 +154,15 @@ function addSourceRanges(table: NftTableBuilder, port: ProxiedPort): void {
 }
 
 /** A chain that sends a connection to one of some targets, each as likely as the others. */
-function addTargets(table: NftTableBuilder, chain: string, port: ProxiedPort, targets: readonly Target[]): void {
+function addTargets(
+  table: NftTableBuilder,
+  chain: string,
+  port: ProxiedPort,
+  targets: readonly EndpointTarget[],
+): void {
   const { family, protocol, affinitySeconds } = port
   const { ip, type } = termsOf(family)
-  const translate = (target: Target) => `meta l4proto ${protocol} dnat ${ip} to ${formatTarget(target)}`
+  const translate = (target: EndpointTarget) => `meta l4proto ${protocol} dnat ${ip} to ${formatTarget(target)}`
   const [only, ...more] = targets
   if (affinitySeconds === undefined) {
     const choices = targets.map((target, index) => `${index} : ${target.address} . ${target.port}`).join(', ')
@@ -181,6 +187,6 @@ function addTargets(table: NftTableBuilder, chain: string, port: ProxiedPort, ta
   ])
 }
 
-function formatTarget({ address, port }: Target): string {
+function formatTarget({ address, port }: EndpointTarget): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }

@@ -3,7 +3,7 @@ import type { Service, ServicePort } from '../../../model/generated/core-v1.ts'
 import { parseCidr, parseIp } from '../../../model/text/ip-number.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { computeTargets } from '../endpoints/compute-targets.ts'
-import type { Family } from '../endpoints/compute-targets.ts'
+import type { IpFamily } from '../../../model/text/ip-number.ts'
 import type { ProxiedPort } from './proxied-port.ts'
 
 const SERVICE_NAME = 'kubernetes.io/service-name'
@@ -60,7 +60,7 @@ function toProxied({
 }: {
   readonly service: Live<Service>
   readonly port: ServicePort
-  readonly family: Family
+  readonly family: IpFamily
   readonly slices: readonly Live<EndpointSlice>[]
   readonly nodeName: string
 }): ProxiedPort | undefined {
@@ -97,7 +97,7 @@ function toProxied({
 }
 
 /** One that lets everyone in is as good as none. */
-function rangesOf(ranges: readonly string[], family: Family): readonly string[] {
+function rangesOf(ranges: readonly string[], family: IpFamily): readonly string[] {
   const own = ranges.map((range) => range.trim()).filter((range) => parseCidr(range)?.base.family === family)
   if (own.some((range) => range.endsWith('/0'))) return []
   // With ranges of the other family alone none of this one may come.

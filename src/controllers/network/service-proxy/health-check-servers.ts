@@ -1,7 +1,7 @@
 import { createServer } from '../../../base/builtin/http.ts'
 import type { ServerResponse } from '../../../base/builtin/http.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { HealthCheck } from './compute-health-checks.ts'
+import type { ServiceHealthCheck } from './compute-health-checks.ts'
 
 const MOST_CONNECTIONS = 50
 const IDLE_MS = 5000
@@ -12,14 +12,14 @@ type Server = ReturnType<typeof createServer>
 export class HealthCheckServers {
   readonly #log: Logger
   readonly #servers = new Map<number, Server>()
-  #checks: ReadonlyMap<number, HealthCheck> = new Map()
+  #checks: ReadonlyMap<number, ServiceHealthCheck> = new Map()
 
   constructor(log: Logger) {
     this.#log = log
   }
 
   /** From now on these, and no others. */
-  serve(checks: ReadonlyMap<number, HealthCheck>): void {
+  serve(checks: ReadonlyMap<number, ServiceHealthCheck>): void {
     this.#checks = checks
     for (const [port, server] of this.#servers) if (!checks.has(port)) this.#close(port, server)
     for (const port of checks.keys()) if (!this.#servers.has(port)) this.#open(port)
@@ -51,7 +51,7 @@ export class HealthCheckServers {
   }
 }
 
-function answer(response: ServerResponse, check: HealthCheck | undefined): void {
+function answer(response: ServerResponse, check: ServiceHealthCheck | undefined): void {
   const { namespace = '', name = '', localEndpoints = 0 } = check ?? {}
   response.writeHead(localEndpoints > 0 ? 200 : 503, {
     'Content-Type': 'application/json',

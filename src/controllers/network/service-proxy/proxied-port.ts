@@ -1,10 +1,11 @@
-import type { Family, Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
+import type { IpFamily } from '../../../model/text/ip-number.ts'
 
 /** One port of a service in one family, with all that decides where its connections go. */
 export interface ProxiedPort {
   /** "namespace/name/port/protocol/family", of which names in nftables are made. */
   readonly id: string
-  readonly family: Family
+  readonly family: IpFamily
   readonly protocol: 'tcp' | 'udp' | 'sctp'
   readonly port: number
   readonly clusterIP: string | undefined
@@ -19,9 +20,9 @@ export interface ProxiedPort {
   readonly isInternalLocal: boolean
   readonly isExternalLocal: boolean
   /** Where connections go that may go anywhere. */
-  readonly targets: readonly Target[]
+  readonly targets: readonly EndpointTarget[]
   /** Where those go that must stay on the node. */
-  readonly localTargets: readonly Target[]
+  readonly localTargets: readonly EndpointTarget[]
   /** Whether the service listens at its own address itself, as that of the API does: nothing is to be translated. */
   readonly isAtHome: boolean
 }

@@ -8,8 +8,8 @@ import { computeStaleFlows } from './compute-stale-flows.ts'
 import type { UdpFlow } from './compute-stale-flows.ts'
 import { HealthCheckServers } from './health-check-servers.ts'
 import type { ProxiedPort } from './proxied-port.ts'
-import { createServiceRules } from './service-rules.ts'
-import type { RulesPlace } from './service-rules.ts'
+import { createServiceRules } from './create-service-rules.ts'
+import type { RulesPlace } from './create-service-rules.ts'
 
 /** The kernel's memory of conversations. */
 interface ProxyFlows {

@@ -15,15 +15,15 @@ import type { RecordEvent } from '../../engine/object-events.ts'
 import { sameStatus } from '../../engine/same-status.ts'
 import { withScaling } from './compute-allowed-replicas.ts'
 import type { ScalingHistory } from './compute-allowed-replicas.ts'
-import type { PodUsage } from './compute-proposal.ts'
-import { computeScalingDecision, withCondition } from './compute-scaling-decision.ts'
-import type { Decision, Selection } from './compute-scaling-decision.ts'
+import type { UsageReading } from './compute-proposal.ts'
+import { computeScalingDecision, withScalingCondition } from './compute-scaling-decision.ts'
+import type { ScalingDecision, SelectedPods } from './compute-scaling-decision.ts'
 import { readUsage } from './read-usage.ts'
 import { readScaleTarget, writeScale } from './scale-target.ts'
 import type { ScaleTarget } from './scale-target.ts'
 
 type Autoscaler = Live<HorizontalPodAutoscaler>
-type ReadUsage = (namespace: string) => Promise<ReadonlyMap<string, PodUsage> | Error>
+type ReadUsage = (namespace: string) => Promise<ReadonlyMap<string, UsageReading> | Error>
 
 export type AutoscalerDeps = Pick<ControllerDeps, 'clock' | 'log' | 'record' | 'pods'> & {
   readonly client: KubeClient
@@ -109,7 +109,7 @@ class AutoscalerTurns {
     const { minReplicas = 1, maxReplicas } = autoscaler.spec
     const isByMetrics = current > 0 && current >= minReplicas && current <= maxReplicas
     const selection = isByMetrics ? this.#select(autoscaler, memory, target.scale.status?.selector ?? '') : { pods: [] }
-    const usage = isByMetrics ? await usageIn(autoscaler.metadata.namespace) : new Map<string, PodUsage>()
+    const usage = isByMetrics ? await usageIn(autoscaler.metadata.namespace) : new Map<string, UsageReading>()
     const [now, at] = [clock.now(), clock.monotonic()]
     const { history } = memory
     const decision = computeScalingDecision({ autoscaler, current, selection, usage, history, now, at })
@@ -122,7 +122,7 @@ class AutoscalerTurns {
     this.#record(autoscaler, 'Warning', 'FailedGetScale', error)
     const { status } = autoscaler
     const message = `the HPA controller was unable to get the target's current scale: ${error}`
-    const conditions = withCondition(
+    const conditions = withScalingCondition(
       status?.conditions ?? [],
       ['AbleToScale', 'False', 'FailedGetScale', message],
       this.#deps.clock.now(),
@@ -131,7 +131,7 @@ class AutoscalerTurns {
   }
 
   /** The pods of the target, if no other autoscaler has one of them too. */
-  #select({ metadata }: Autoscaler, memory: Memory, text: string): Selection {
+  #select({ metadata }: Autoscaler, memory: Memory, text: string): SelectedPods {
     const { pods, autoscalers } = this.#deps
     if (text === '') {
       const conditionMessage = "the HPA target's scale is missing a selector"
@@ -162,7 +162,7 @@ class AutoscalerTurns {
       readonly memory: Memory
       readonly target: ScaleTarget
       readonly current: number
-      readonly decision: Decision
+      readonly decision: ScalingDecision
     },
     signal: AbortSignal,
   ): Promise<void> {
@@ -179,7 +179,7 @@ class AutoscalerTurns {
     if (desired === undefined || rescale === undefined)
       return await this.#writeStatus(autoscaler, { ...base, desiredReplicas: desired ?? old }, signal)
     const able = (value: 'True' | 'False', reason: string, message: string) =>
-      withCondition(decision.conditions, ['AbleToScale', value, reason, message], clock.now())
+      withScalingCondition(decision.conditions, ['AbleToScale', value, reason, message], clock.now())
     try {
       await writeScale(client, target, desired, signal)
     } catch (error) {

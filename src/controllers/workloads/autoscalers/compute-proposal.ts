@@ -12,7 +12,7 @@ import type { Tolerance } from './compute-metric-replicas.ts'
 import type { PodSample } from './compute-pod-groups.ts'
 
 /** What each container of a pod used, by name. */
-export interface PodUsage {
+export interface UsageReading {
   readonly time: number
   readonly windowMs: number
   /** In thousandths, by resource. */
@@ -44,7 +44,7 @@ export interface ProposalInput {
   /** Those that the target selects. */
   readonly pods: readonly Live<Pod>[]
   /** What they use, by name; an error when it could not be read. */
-  readonly usage: ReadonlyMap<string, PodUsage> | Error
+  readonly usage: ReadonlyMap<string, UsageReading> | Error
   readonly now: number
 }
 
@@ -149,7 +149,7 @@ function measure(resource: string, container: string | undefined, target: Metric
 
 /** Of pods whose containers were all measured, or of the one container that counts. */
 function samplesOf(
-  usage: ReadonlyMap<string, PodUsage>,
+  usage: ReadonlyMap<string, UsageReading>,
   resource: string,
   container: string | undefined,
 ): ReadonlyMap<string, PodSample> {

@@ -4,9 +4,9 @@ import type { HorizontalPodAutoscaler, MetricSpec } from '../../../model/generat
 import { toApiTime } from '../../../model/text/api-time.ts'
 import { livePod } from '../../../../test/builders/workloads.ts'
 import type { Live } from '../../engine/live-object.ts'
-import type { PodUsage } from './compute-proposal.ts'
+import type { UsageReading } from './compute-proposal.ts'
 import { computeScalingDecision } from './compute-scaling-decision.ts'
-import type { Decision, DecisionInput } from './compute-scaling-decision.ts'
+import type { ScalingDecision, DecisionInput } from './compute-scaling-decision.ts'
 
 const now = Date.UTC(2026, 0, 2)
 const startTime = toApiTime(now - 3_600_000)
@@ -25,7 +25,7 @@ const pods = ['a', 'b'].map((name) =>
   ),
 )
 /** What the containers c and d of both pods use, in thousandths of a core. */
-const usage = (c: number, d: number): ReadonlyMap<string, PodUsage> =>
+const usage = (c: number, d: number): ReadonlyMap<string, UsageReading> =>
   new Map(
     pods.map(({ metadata }) => [
       metadata.name,
@@ -63,7 +63,7 @@ const autoscaler = (metrics: readonly MetricSpec[]): Live<HorizontalPodAutoscale
   metadata: { name: 'web', namespace: 'default', uid: 'u', resourceVersion: '1' },
   spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' }, minReplicas: 1, maxReplicas: 10, metrics },
 })
-const decide = (metrics: readonly MetricSpec[], input: Partial<DecisionInput> = {}): Decision =>
+const decide = (metrics: readonly MetricSpec[], input: Partial<DecisionInput> = {}): ScalingDecision =>
   computeScalingDecision({
     autoscaler: autoscaler(metrics),
     current: 2,
@@ -74,7 +74,7 @@ const decide = (metrics: readonly MetricSpec[], input: Partial<DecisionInput> = 
     at: 0,
     ...input,
   })
-const shown = ({ desired, rescale, conditions: all, warnings }: Decision) => ({
+const shown = ({ desired, rescale, conditions: all, warnings }: ScalingDecision) => ({
   desired,
   rescale,
   conditions: all.map(({ type, status, reason }) => `${type}=${status} ${reason}`),

@@ -9,12 +9,12 @@ import type { Live } from '../../engine/live-object.ts'
 import { computeAllowedReplicas } from './compute-allowed-replicas.ts'
 import type { ScalingHistory } from './compute-allowed-replicas.ts'
 import { computeProposal } from './compute-proposal.ts'
-import type { PodUsage } from './compute-proposal.ts'
+import type { UsageReading } from './compute-proposal.ts'
 
 type Conditions = readonly HorizontalPodAutoscalerCondition[]
 
 /** Which pods an autoscaler looks at; a failure where that is unknown. */
-export type Selection =
+export type SelectedPods =
   | { readonly pods: readonly Live<Pod>[] }
   | { readonly event: string; readonly reason: string; readonly message: string; readonly conditionMessage?: string }
 
@@ -22,15 +22,15 @@ export interface DecisionInput {
   readonly autoscaler: Live<HorizontalPodAutoscaler>
   /** How many replicas the target is asked to have. */
   readonly current: number
-  readonly selection: Selection
-  readonly usage: ReadonlyMap<string, PodUsage> | Error
+  readonly selection: SelectedPods
+  readonly usage: ReadonlyMap<string, UsageReading> | Error
   readonly history: ScalingHistory | undefined
   readonly now: number
   /** The same moment in the time of clock.monotonic(). */
   readonly at: number
 }
 
-export interface Decision {
+export interface ScalingDecision {
   readonly conditions: Conditions
   readonly currentMetrics: readonly MetricStatus[]
   /** Undefined: nothing could be decided, and the status keeps what it says. */
@@ -43,12 +43,12 @@ export interface Decision {
 }
 
 /** What is to become of the target of an autoscaler. */
-export function computeScalingDecision(input: DecisionInput): Decision {
+export function computeScalingDecision(input: DecisionInput): ScalingDecision {
   const { autoscaler, current, now, at } = input
   const { minReplicas = 1, maxReplicas } = autoscaler.spec
   // After a start the number that is there counts as recommended, so that nothing shrinks at once.
   const history = input.history ?? { recommendations: [{ replicas: current, at }], added: [], removed: [] }
-  const conditions = withCondition(
+  const conditions = withScalingCondition(
     autoscaler.status?.conditions ?? [],
     ['AbleToScale', 'True', 'SucceededGetScale', "the HPA controller was able to get the target's current scale"],
     now,
@@ -56,7 +56,7 @@ export function computeScalingDecision(input: DecisionInput): Decision {
   const base = { conditions, currentMetrics: [], rescale: undefined, warnings: [], history }
   if (current === 0) {
     const message = 'scaling is disabled since the replica count of the target is zero'
-    const disabled = withCondition(conditions, ['ScalingActive', 'False', 'ScalingDisabled', message], now)
+    const disabled = withScalingCondition(conditions, ['ScalingActive', 'False', 'ScalingDisabled', message], now)
     return { ...base, conditions: disabled, desired: 0 }
   }
   if (current > maxReplicas)
@@ -66,14 +66,17 @@ export function computeScalingDecision(input: DecisionInput): Decision {
   return computeByMetrics(input, { ...base, desired: undefined })
 }
 
-function computeByMetrics({ autoscaler, current, selection, usage, now, at }: DecisionInput, base: Decision): Decision {
+function computeByMetrics(
+  { autoscaler, current, selection, usage, now, at }: DecisionInput,
+  base: ScalingDecision,
+): ScalingDecision {
   if ('reason' in selection) {
     const { event, reason, message, conditionMessage = message } = selection
     const warnings = [
       { reason: event, message },
       { reason: 'FailedComputeMetricsReplicas', message },
     ]
-    const conditions = withCondition(base.conditions, ['ScalingActive', 'False', reason, conditionMessage], now)
+    const conditions = withScalingCondition(base.conditions, ['ScalingActive', 'False', reason, conditionMessage], now)
     return { ...base, conditions, warnings }
   }
   const proposal = computeProposal({ autoscaler, current, pods: selection.pods, usage, now })
@@ -84,7 +87,7 @@ function computeByMetrics({ autoscaler, current, selection, usage, now, at }: De
     const why = `the HPA was unable to compute the replica count: ${message}`
     return {
       ...base,
-      conditions: withCondition(base.conditions, ['ScalingActive', 'False', reason, why], now),
+      conditions: withScalingCondition(base.conditions, ['ScalingActive', 'False', reason, why], now),
       currentMetrics: statuses,
       warnings: [...warnings, { reason: 'FailedComputeMetricsReplicas', message: error }],
     }
@@ -105,7 +108,7 @@ function computeByMetrics({ autoscaler, current, selection, usage, now, at }: De
   ]
   const why = proposed > current ? `${metric} above target` : proposed < current ? 'All metrics below target' : ''
   return {
-    conditions: news.reduce((all, condition) => withCondition(all, condition, now), base.conditions),
+    conditions: news.reduce((all, condition) => withScalingCondition(all, condition, now), base.conditions),
     currentMetrics: statuses,
     desired: replicas,
     rescale: replicas === current ? undefined : why,
@@ -117,7 +120,7 @@ function computeByMetrics({ autoscaler, current, selection, usage, now, at }: De
 type NewCondition = readonly [type: string, status: 'True' | 'False', reason: string, message: string]
 
 /** The conditions with one more, or with a changed one in its place. */
-export function withCondition(
+export function withScalingCondition(
   conditions: Conditions,
   [type, status, reason, message]: NewCondition,
   now: number,

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../../model/generated/core-v1.ts'
 import { quantityMilliValue, tryParseQuantity } from '../../../model/resources/quantity.ts'
 import type { KubeClient } from '../../../protocols/kube-api/kube-client.ts'
-import type { PodUsage } from './compute-proposal.ts'
+import type { UsageReading } from './compute-proposal.ts'
 
 interface PodMetrics {
   readonly metadata: ObjectMeta
@@ -12,7 +12,7 @@ interface PodMetrics {
 }
 
 /** What pods use, by namespace and by name. */
-export type UsageByNamespace = ReadonlyMap<string, ReadonlyMap<string, PodUsage>>
+export type UsageByNamespace = ReadonlyMap<string, ReadonlyMap<string, UsageReading>>
 
 // The API may have to ask a kubelet twice for it.
 const REQUEST_MS = 30_000
@@ -33,7 +33,7 @@ export async function readUsage(client: KubeClient, signal: AbortSignal): Promis
   )
 }
 
-function toUsage({ timestamp, window, containers }: PodMetrics): PodUsage {
+function toUsage({ timestamp, window, containers }: PodMetrics): UsageReading {
   return {
     time: Date.parse(timestamp),
     windowMs: Number.parseFloat(window) * 1000,

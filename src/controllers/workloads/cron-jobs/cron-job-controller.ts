@@ -8,7 +8,7 @@ import { isAlreadyThere, isNamespaceEnding } from '../../engine/api-objects.ts'
 import { createController, createQueue, queueChanges } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { controllerOf, parseKey, toKey } from '../../engine/live-object.ts'
+import { controllerOf, parseWorkKey, toKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -44,7 +44,7 @@ export function createCronJobController(deps: ControllerDeps): Controller {
     queue,
     reads: [jobs, cronJobs],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const cronJob = cronJobs.known.get(namespace, name)
       return cronJob === undefined ? undefined : await reconcile({ ...deps, record }, cronJob, signal)
     },

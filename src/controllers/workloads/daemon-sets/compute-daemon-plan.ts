@@ -2,7 +2,7 @@ import type { DaemonSet } from '../../../model/generated/api-groups.ts'
 import type { Node, Pod } from '../../../model/generated/core-v1.ts'
 import { resolveIntOrPercent } from '../../engine/int-or-percent.ts'
 import type { Live } from '../../engine/live-object.ts'
-import { isAvailable, isReady, isTerminal } from '../pods/pod-state.ts'
+import { isAvailable, isReady, isTerminal } from '../pods/pod-availability.ts'
 import { computeNodeFit } from './compute-node-fit.ts'
 import type { NodeFit } from './compute-node-fit.ts'
 

@@ -1,5 +1,5 @@
 import type { DaemonSetStatus } from '../../../model/generated/api-groups.ts'
-import { isAvailable, isReady } from '../pods/pod-state.ts'
+import { isAvailable, isReady } from '../pods/pod-availability.ts'
 import { isUpdated } from './compute-daemon-plan.ts'
 import type { DaemonInput } from './compute-daemon-plan.ts'
 

@@ -8,7 +8,7 @@ import { isNamespaceEnding } from '../../engine/api-objects.ts'
 import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { keyOf, parseKey } from '../../engine/live-object.ts'
+import { keyOf, parseWorkKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -16,7 +16,7 @@ import { runInBatches } from '../../engine/run-in-batches.ts'
 import { sameStatus } from '../../engine/same-status.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
 import { PodControl, toPod } from '../pods/pod-control.ts'
-import { msUntilAvailable } from '../pods/pod-state.ts'
+import { msUntilAvailable } from '../pods/pod-availability.ts'
 import { computeExpiredRevisions } from '../revisions/compute-revision-sync.ts'
 import { RevisionCollisionError, syncRevisions } from '../revisions/sync-revisions.ts'
 import { computeDaemonNodes, computeDaemonPlan, REVISION_HASH } from './compute-daemon-plan.ts'
@@ -57,7 +57,7 @@ export function createDaemonSetController(deps: ControllerDeps): Controller {
     queue,
     reads: [pods, nodes, daemonSets, revisions],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const set = daemonSets.known.get(namespace, name)
       if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined
       return await reconcile(parts, set, signal)

@@ -4,11 +4,11 @@ import { claimChildren } from '../ownership/claim-children.ts'
 import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { controllerOf, keyOf, parseKey } from '../../engine/live-object.ts'
+import { controllerOf, keyOf, parseWorkKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
-import { isTerminal } from '../pods/pod-state.ts'
+import { isTerminal } from '../pods/pod-availability.ts'
 import {
   computeDeadlineCheck,
   computeDeploymentCounts,
@@ -43,7 +43,7 @@ export function createDeploymentController(deps: ControllerDeps): Controller {
     queue,
     reads: [pods, replicaSets, deployments],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const deployment = deployments.known.get(namespace, name)
       if (deployment === undefined) return undefined
       return await reconcile(deps, new DeploymentWriter({ ...deps, record }, signal), deployment, signal)

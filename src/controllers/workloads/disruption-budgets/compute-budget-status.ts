@@ -3,7 +3,7 @@ import type { Condition, Pod } from '../../../model/generated/core-v1.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
 import { resolveIntOrPercent } from '../../engine/int-or-percent.ts'
 import type { Live } from '../../engine/live-object.ts'
-import { isReady } from '../pods/pod-state.ts'
+import { isReady } from '../pods/pod-availability.ts'
 
 const DISRUPTION_MS = 120_000
 const ALLOWED = 'DisruptionAllowed'

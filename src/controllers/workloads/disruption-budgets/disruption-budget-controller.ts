@@ -4,7 +4,7 @@ import { matchesLabelSelector } from '../../../model/pod/matching/matches-label-
 import { createController, createQueue, queueChanges } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { controllerOf, keyOf, parseKey } from '../../engine/live-object.ts'
+import { controllerOf, keyOf, parseWorkKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -51,7 +51,7 @@ export function createDisruptionBudgetController(deps: ControllerDeps): Controll
     queue,
     reads: [pods, budgets, replicaSets, deployments, statefulSets],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const budget = budgets.known.get(namespace, name)
       return budget === undefined ? undefined : await reconcile({ ...deps, record, recordPod }, budget, signal)
     },

@@ -2,7 +2,7 @@ import type { Job, JobCondition, JobStatus } from '../../../model/generated/api-
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
 import type { Live } from '../../engine/live-object.ts'
-import { isReady } from '../pods/pod-state.ts'
+import { isReady } from '../pods/pod-availability.ts'
 import { computeFailureAction } from './compute-failure-action.ts'
 import { computeJobDecision } from './compute-job-decision.ts'
 import type { JobCounts, JobDecision } from './compute-job-decision.ts'

@@ -7,7 +7,7 @@ import { isNamespaceEnding } from '../../engine/api-objects.ts'
 import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { keyOf, parseKey } from '../../engine/live-object.ts'
+import { keyOf, parseWorkKey } from '../../engine/live-object.ts'
 import type { Live, LiveMeta } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -45,7 +45,7 @@ export function createJobController(deps: ControllerDeps): Controller {
     queue,
     reads: [pods, jobs],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const job = jobs.known.get(namespace, name)
       if (job === undefined || !isOurs(job)) return undefined
       const finished = findFinish(job)
@@ -148,7 +148,7 @@ export function createJobOrphanController(deps: ControllerDeps): Controller {
     queue,
     reads: [pods, jobs],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const pod = pods.known.get(namespace, name)
       if (pod === undefined || !isTracked(pod) || (await hasLivingJob(deps, pod, signal))) return undefined
       await pods.patch(pod, { metadata: withoutTracking(pod.metadata) }, signal)

@@ -1,7 +1,7 @@
 import type { Job } from '../../../model/generated/api-groups.ts'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import type { Live } from '../../engine/live-object.ts'
-import { isActive, isTerminating } from '../pods/pod-state.ts'
+import { isActive, isTerminating } from '../pods/pod-availability.ts'
 
 /** Keeps a pod of a Job until it was counted. */
 export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking'

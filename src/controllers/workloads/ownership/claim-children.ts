@@ -1,7 +1,7 @@
 import { isNotFound } from '../../../protocols/kube-api/kube-client.ts'
 import type { OwnerReference } from '../../../model/generated/core-v1.ts'
 import type { KubeObject } from '../../../protocols/kube-api/list-watch/kube-object.ts'
-import type { ApiObjects, ObjectKind } from '../../engine/api-objects.ts'
+import type { ApiObjects, ApiKind } from '../../engine/api-objects.ts'
 import type { Live, LiveMeta } from '../../engine/live-object.ts'
 import { computeClaims } from './compute-claims.ts'
 
@@ -20,7 +20,7 @@ export interface ClaimRequest<O extends KubeObject, C extends KubeObject> {
 }
 
 /** The reference that makes an object the child of its controller. */
-export function toControllerReference({ apiVersion, kind }: ObjectKind, { name, uid }: LiveMeta): OwnerReference {
+export function toControllerReference({ apiVersion, kind }: ApiKind, { name, uid }: LiveMeta): OwnerReference {
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
 }
 

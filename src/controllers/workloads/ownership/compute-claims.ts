@@ -5,7 +5,7 @@ interface Claimable {
   readonly metadata: LiveMeta
 }
 
-export interface ClaimInput<T extends Claimable> {
+interface ClaimInput<T extends Claimable> {
   readonly ownerUid: string
   readonly isOwnerDeleting: boolean
   /** Of the owner's namespace: those that it controls, and those that nothing controls. */

@@ -1,6 +1,6 @@
 import type { ContainerStatus, Pod } from '../../../model/generated/core-v1.ts'
 import type { Live } from '../../engine/live-object.ts'
-import { isReady, readySince } from './pod-state.ts'
+import { isReady, readySince } from './pod-availability.ts'
 
 const COST = 'controller.kubernetes.io/pod-deletion-cost'
 const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }

@@ -2,7 +2,7 @@ import type { ReplicaSet, ReplicaSetCondition, ReplicaSetStatus } from '../../..
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
 import type { Live } from '../../engine/live-object.ts'
-import { isAvailable, isReady } from '../pods/pod-state.ts'
+import { isAvailable, isReady } from '../pods/pod-availability.ts'
 
 export interface ReplicaSetObservation {
   /** As they were before this pass changed their number. */

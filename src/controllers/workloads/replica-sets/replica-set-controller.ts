@@ -8,12 +8,12 @@ import { isNamespaceEnding } from '../../engine/api-objects.ts'
 import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { parseKey } from '../../engine/live-object.ts'
+import { parseWorkKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import { runInBatches } from '../../engine/run-in-batches.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
-import { isActive, isTerminating, msUntilAvailable } from '../pods/pod-state.ts'
+import { isActive, isTerminating, msUntilAvailable } from '../pods/pod-availability.ts'
 import { PodControl, toPod } from '../pods/pod-control.ts'
 import { computeReplicaSetPlan } from './compute-replica-set-plan.ts'
 import { computeReplicaSetStatus } from './compute-replica-set-status.ts'
@@ -34,7 +34,7 @@ export function createReplicaSetController(deps: ControllerDeps): Controller {
     queue,
     reads: [pods, replicaSets],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const set = replicaSets.known.get(namespace, name)
       return set === undefined ? undefined : await reconcile(sets, set, signal)
     },

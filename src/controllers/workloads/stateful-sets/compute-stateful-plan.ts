@@ -1,7 +1,7 @@
 import type { StatefulSet, StatefulSetStatus } from '../../../model/generated/api-groups.ts'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import type { Live } from '../../engine/live-object.ts'
-import { isAvailable, isReady, isTerminal } from '../pods/pod-state.ts'
+import { isAvailable, isReady, isTerminal } from '../pods/pod-availability.ts'
 
 export const REVISION_LABEL = 'controller-revision-hash'
 
@@ -30,7 +30,7 @@ function firstOrdinal({ spec }: Live<StatefulSet>): number {
 }
 
 /** The ordinals that a set asks for. */
-export function isInRange(set: Live<StatefulSet>, ordinal: number): boolean {
+export function isDesiredOrdinal(set: Live<StatefulSet>, ordinal: number): boolean {
   const first = firstOrdinal(set)
   return ordinal >= first && ordinal < first + (set.spec.replicas ?? 1)
 }
@@ -72,7 +72,7 @@ function computeKept(input: StatefulInput, isOrdered: boolean): Steps {
 function computeSurplus(input: StatefulInput, isOrdered: boolean): Steps {
   const { set, pods } = input
   const surplus = pods
-    .filter((pod) => !isInRange(set, ordinalOf(set, pod.metadata.name) ?? -1))
+    .filter((pod) => !isDesiredOrdinal(set, ordinalOf(set, pod.metadata.name) ?? -1))
     .toSorted((a, b) => (ordinalOf(set, b.metadata.name) ?? 0) - (ordinalOf(set, a.metadata.name) ?? 0))
   const firstUnhealthy = surplus.findLast((pod) => !isRunning(pod))
   const actions: StatefulAction[] = []
@@ -93,7 +93,7 @@ function computeUpdate(input: StatefulInput, earlier: readonly StatefulAction[])
   const least = firstOrdinal(set) + partition
   const kept = pods
     .map((pod) => ({ pod, ordinal: ordinalOf(set, pod.metadata.name) ?? -1 }))
-    .filter(({ ordinal }) => isInRange(set, ordinal) && ordinal >= least)
+    .filter(({ ordinal }) => isDesiredOrdinal(set, ordinal) && ordinal >= least)
     .toSorted((a, b) => b.ordinal - a.ordinal)
   for (const { pod } of kept) {
     if (earlier.some((action) => action.kind === 'remove' && action.pod === pod)) return []

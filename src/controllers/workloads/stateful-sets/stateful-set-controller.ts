@@ -7,13 +7,13 @@ import { isAlreadyThere, isNamespaceEnding } from '../../engine/api-objects.ts'
 import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { parseKey } from '../../engine/live-object.ts'
+import { parseWorkKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
 import { sameStatus } from '../../engine/same-status.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
-import { msUntilAvailable } from '../pods/pod-state.ts'
+import { msUntilAvailable } from '../pods/pod-availability.ts'
 import { computeExpiredRevisions, templateOf } from '../revisions/compute-revision-sync.ts'
 import { RevisionCollisionError, syncRevisions } from '../revisions/sync-revisions.ts'
 import type { SyncedRevisions } from '../revisions/sync-revisions.ts'
@@ -21,7 +21,7 @@ import { computeClaimOwner, computeClaimOwners } from './compute-claim-owner.ts'
 import {
   computeStatefulPlan,
   computeStatefulStatus,
-  isInRange,
+  isDesiredOrdinal,
   ordinalOf,
   REVISION_LABEL,
 } from './compute-stateful-plan.ts'
@@ -49,7 +49,7 @@ export function createStatefulSetController(deps: ControllerDeps): Controller {
     queue,
     reads: [pods, claims, statefulSets, revisions],
     reconcile: async (key, signal) => {
-      const { namespace, name } = parseKey(key)
+      const { namespace, name } = parseWorkKey(key)
       const set = statefulSets.known.get(namespace, name)
       return set === undefined ? undefined : await reconcile({ ...deps, record }, set, signal)
     },
@@ -197,7 +197,7 @@ async function fixClaims(
     if (ordinal === undefined) continue
     const isWaiting = pod.status?.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined
     if (isWaiting) await ensureClaims(sets, set, ordinal, signal)
-    const isSurplus = !isInRange(set, ordinal)
+    const isSurplus = !isDesiredOrdinal(set, ordinal)
     // One that was too many when it began to end takes its claims along, also when the set grows again; upstream lets parallel sets keep them.
     const isEnding = pod.metadata.deletionTimestamp !== undefined && set.spec.podManagementPolicy !== 'Parallel'
     if (isEnding && !isSurplus) continue

@@ -5,12 +5,12 @@ import { isNotFound } from '../../../protocols/kube-api/kube-client.ts'
 import { createController, createQueue } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { keyOf, parseKey } from '../../engine/live-object.ts'
-import type { Live, ObjectKey } from '../../engine/live-object.ts'
+import { keyOf, parseWorkKey } from '../../engine/live-object.ts'
+import type { Live, WorkKey } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
-import { computeEvictionStep, evictingTaints } from './compute-eviction-step.ts'
+import { computeTaintEviction, evictingTaints } from './compute-taint-eviction.ts'
 
 const REASON = 'TaintManagerEviction'
 
@@ -24,7 +24,7 @@ interface Waiting {
 type Eviction = Pick<ControllerDeps, 'clock' | 'pods' | 'nodes'> & {
   readonly record: RecordEvent
   /** Ends with the pod; a restart begins the times again. */
-  readonly waiting: Map<ObjectKey, Waiting>
+  readonly waiting: Map<WorkKey, Waiting>
 }
 
 /** Deletes the pods that do not tolerate a NoExecute taint of their node, or no longer. */
@@ -63,15 +63,15 @@ function taintsOf(node: Node | undefined) {
   return evictingTaints(node?.spec?.taints)
 }
 
-async function reconcile(eviction: Eviction, key: ObjectKey, signal: AbortSignal): Promise<NextTurn> {
+async function reconcile(eviction: Eviction, key: WorkKey, signal: AbortSignal): Promise<NextTurn> {
   const { clock, pods, nodes, waiting } = eviction
-  const { namespace, name } = parseKey(key)
+  const { namespace, name } = parseWorkKey(key)
   const pod = pods.known.get(namespace, name)
   const before = waiting.get(key)
   if (before !== undefined && before.pod.metadata.uid !== pod?.metadata.uid) cancel(eviction, before.pod)
   if (pod === undefined) return undefined
   const now = clock.monotonic()
-  const step = computeEvictionStep({
+  const step = computeTaintEviction({
     tolerations: pod.spec.tolerations,
     taints: nodes.known.get('', pod.spec.nodeName ?? '')?.spec?.taints,
     isLeaving: pod.metadata.deletionTimestamp !== undefined,

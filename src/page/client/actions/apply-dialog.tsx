@@ -1,11 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import { errorText } from '../error-text.ts'
-import { toVisible } from '../format.ts'
+import { toErrorText, toVisible } from '../format.ts'
 import { Dialog, DialogButtons, useWork } from './dialog.tsx'
 import { DiffView } from './diff-view.tsx'
 import { planApply } from './plan-apply.ts'
 import type { PlannedObject } from './plan-apply.ts'
-import { splitDocuments } from './split-documents.ts'
+import { parseFileObjects } from './parse-file-objects.ts'
 
 const OUTCOMES: Readonly<Record<PlannedObject['outcome'], string>> = {
   create: 'will be created',
@@ -27,7 +26,7 @@ export function ApplyDialog({ dropped, onClose }: { readonly dropped: string; re
   const check = (forced = isForced) =>
     run(async () => {
       const { parse, stringify } = await import('yaml')
-      const objects = splitDocuments(text, (document) => parse(document, { version: '1.1', merge: true }))
+      const objects = parseFileObjects(text, (document) => parse(document, { version: '1.1', merge: true }))
       if (objects.length === 0) throw new Error('There is no object in it')
       setPlans(await planApply(objects, { isForced: forced, stringify }))
     })
@@ -42,7 +41,7 @@ export function ApplyDialog({ dropped, onClose }: { readonly dropped: string; re
         results.push(
           await apply().then(
             (): Done => 'done',
-            (failure: unknown) => ({ error: errorText(failure) }),
+            (failure: unknown) => ({ error: toErrorText(failure) }),
           ),
         )
         setDone([...results])

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { change } from '../session.ts'
-import type { Controller } from './find-controller.ts'
+import type { PodController } from './find-controller.ts'
 import { Confirm } from './dialog.tsx'
 
 const DEFAULT_GRACE_SECONDS = 30
@@ -19,7 +19,7 @@ export function deletePod({ metadata = {} }: Pod): Promise<unknown> {
 
 interface DeleteProps {
   readonly pod: Pod
-  readonly controller: Controller | undefined
+  readonly controller: PodController | undefined
   readonly onClose: () => void
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { errorText } from '../error-text.ts'
+import { toErrorText } from '../format.ts'
 
 interface DialogProps {
   readonly title: string
@@ -54,7 +54,7 @@ export function useWork(): {
     setState({ isBusy: true, error: undefined })
     work().then(
       () => setState({ isBusy: false, error: undefined }),
-      (error: unknown) => setState({ isBusy: false, error: errorText(error) }),
+      (error: unknown) => setState({ isBusy: false, error: toErrorText(error) }),
     )
   }
   return { ...state, run }

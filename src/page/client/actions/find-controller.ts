@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../../model/generated/core-v1.ts'
 
 /** What makes pods, and makes them again. */
-export interface Controller {
+export interface PodController {
   readonly kind: string
   readonly name: string
   readonly group: string
@@ -15,7 +15,7 @@ export interface Owned {
   readonly metadata?: Pick<ObjectMeta, 'ownerReferences' | 'namespace'> | undefined
 }
 
-const KINDS: Readonly<Record<string, Pick<Controller, 'group' | 'resource' | 'canScale'>>> = {
+const KINDS: Readonly<Record<string, Pick<PodController, 'group' | 'resource' | 'canScale'>>> = {
   Deployment: { group: 'apps', resource: 'deployments', canScale: true },
   ReplicaSet: { group: 'apps', resource: 'replicasets', canScale: true },
   StatefulSet: { group: 'apps', resource: 'statefulsets', canScale: true },
@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, Pick<Controller, 'group' | 'resource' | 'ca
 }
 
 /** The controller that an object names, as far as this page knows its kind. */
-export function findController({ metadata }: Owned): Controller | undefined {
+export function findController({ metadata }: Owned): PodController | undefined {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   const kind = owner === undefined ? undefined : KINDS[owner.kind]
   if (owner === undefined || kind === undefined) return undefined

@@ -1,6 +1,6 @@
-import { errorText } from '../error-text.ts'
+import { toErrorText } from '../format.ts'
 import { AnswerError, askJson, change } from '../session.ts'
-import type { FileObject } from './split-documents.ts'
+import type { FileObject } from './parse-file-objects.ts'
 import { toCompared } from './to-compared.ts'
 
 /** What will become of one object of a file. */
@@ -65,12 +65,12 @@ export async function planApply(
         return { title, outcome, before: shown, after, message: '', apply }
       } catch (error) {
         // Nothing can be tried in a namespace that comes with the same file.
-        if (before !== undefined || !made.has(namespace)) return refused(errorText(error), title)
+        if (before !== undefined || !made.has(namespace)) return refused(toErrorText(error), title)
         const message = 'It can be checked only when its namespace is there, which this file makes.'
         return { title, outcome: 'unchecked', before: '', after: object.text, message, apply }
       }
     } catch (error) {
-      return refused(errorText(error))
+      return refused(toErrorText(error))
     }
   }
 

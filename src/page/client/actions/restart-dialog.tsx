@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Pod } from '../../../model/generated/core-v1.ts'
-import { errorText } from '../error-text.ts'
+import { toErrorText } from '../format.ts'
 import type { LiveState } from '../live.ts'
 import { navigate } from '../navigation.ts'
 import { change } from '../session.ts'
-import type { Controller } from './find-controller.ts'
+import type { PodController } from './find-controller.ts'
 import { deletePod, graceSeconds } from './delete-dialog.tsx'
 import { Confirm, Dialog, DialogButtons } from './dialog.tsx'
 import { toNewPod } from './to-new-pod.ts'
 
 interface RestartProps {
   readonly pod: Pod
-  readonly controller: Controller | undefined
+  readonly controller: PodController | undefined
   readonly state: LiveState
   readonly onClose: () => void
 }
@@ -54,7 +54,7 @@ function ReplaceDialog({ pod, state, onClose }: Omit<RestartProps, 'controller'>
       await change(`/api/v1/namespaces/${namespace}/pods`, { method: 'POST', body: toNewPod(before) })
       onClose()
     } catch (failure) {
-      setError(`The pod is deleted, but could not be created again: ${errorText(failure)}`)
+      setError(`The pod is deleted, but could not be created again: ${toErrorText(failure)}`)
       setStep('failed')
     }
   }
@@ -72,7 +72,7 @@ function ReplaceDialog({ pod, state, onClose }: Omit<RestartProps, 'controller'>
     setStep('ending')
     setError(undefined)
     deletePod(before).catch((failure: unknown) => {
-      setError(errorText(failure))
+      setError(toErrorText(failure))
       setStep('asked')
     })
   }

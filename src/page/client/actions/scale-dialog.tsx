@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAnswer } from '../hooks.ts'
 import { change } from '../session.ts'
-import type { Controller } from './find-controller.ts'
+import type { PodController } from './find-controller.ts'
 import { Dialog, DialogButtons, useWork } from './dialog.tsx'
 
 interface Scale {
@@ -10,7 +10,7 @@ interface Scale {
 }
 
 interface ScaleProps {
-  readonly controller: Controller
+  readonly controller: PodController
   readonly namespace: string
   readonly onClose: () => void
 }

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Pod } from '../../../model/generated/core-v1.ts'
-import { errorText } from '../error-text.ts'
+import { toErrorText } from '../format.ts'
 import { useWindow } from '../node/use-window.ts'
 import { saveLog } from './save-log.ts'
 import { FIRST_LINES, MOST_LINES, useLog } from './use-log.ts'
-import type { LoggedContainer, LogOptions } from './use-log.ts'
+import type { ContainerRun, LogViewOptions } from './use-log.ts'
 
 const LINE_HEIGHT = 18
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container'
@@ -18,7 +18,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
     ...(pod.spec?.ephemeralContainers ?? []),
   ].map((each) => each.name)
   const usual = annotations?.[DEFAULT_CONTAINER] ?? pod.spec?.containers[0]?.name ?? ''
-  const [options, setOptions] = useState<LogOptions>({
+  const [options, setOptions] = useState<LogViewOptions>({
     container: usual,
     previous: false,
     timestamps: false,
@@ -35,7 +35,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
     () => (wanted === '' ? lines : lines.filter((line) => line.toLowerCase().includes(wanted))),
     [lines, wanted],
   )
-  const change = (some: Partial<LogOptions>) => setOptions({ ...options, ...some })
+  const change = (some: Partial<LogViewOptions>) => setOptions({ ...options, ...some })
   const box = useRef<HTMLDivElement>(null)
   const [first, end] = useWindow(box, shown.length, LINE_HEIGHT)
   const isAtEnd = useRef(true)
@@ -75,7 +75,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
           <span class="hidden">Streams</span>
           <select
             value={options.stream}
-            onChange={(event) => change({ stream: event.currentTarget.value as LogOptions['stream'] })}
+            onChange={(event) => change({ stream: event.currentTarget.value as LogViewOptions['stream'] })}
           >
             <option value="All">stdout and stderr</option>
             <option value="Stdout">stdout</option>
@@ -100,7 +100,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
             setSaving('downloading…')
             saveLog(path, `${name}-${options.container}.log`, options).then(
               () => setSaving(''),
-              (error: unknown) => setSaving(errorText(error)),
+              (error: unknown) => setSaving(toErrorText(error)),
             )
           }}
         >
@@ -176,7 +176,7 @@ function mark(line: string, wanted: string) {
   )
 }
 
-function findLogged({ status = {} }: Pod, container: string): LoggedContainer {
+function findLogged({ status = {} }: Pod, container: string): ContainerRun {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status
   const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
   const { containerID: instance = '', state } = all.find(({ name }) => name === container) ?? {}

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { errorText } from '../error-text.ts'
-import { toVisible } from '../format.ts'
+import { toErrorText, toVisible } from '../format.ts'
 import { readLines } from '../read-lines.ts'
 import { AnswerError, ask, SignedOutError } from '../session.ts'
 import { useShown } from '../hooks.ts'
@@ -12,7 +11,7 @@ const LONGEST_LINE = 4000
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]
 const NEW_INSTANCE = '――― the container was started again ―――'
 
-export interface LogOptions {
+export interface LogViewOptions {
   readonly container: string
   readonly previous: boolean
   readonly timestamps: boolean
@@ -23,14 +22,14 @@ export interface LogOptions {
 }
 
 /** The container as its pod's status has it. */
-export interface LoggedContainer {
+export interface ContainerRun {
   /** Which run of it the log is of: another one after each start. */
   readonly instance: string
   readonly state: 'not started' | 'running' | 'ended'
 }
 
 /** The query of a log, whole. */
-export function toLogQuery({ container, previous, timestamps, stream }: LogOptions): Record<string, string> {
+export function toLogParameters({ container, previous, timestamps, stream }: LogViewOptions): Record<string, string> {
   return {
     container,
     ...(previous && { previous: 'true' }),
@@ -45,8 +44,8 @@ export function toLogQuery({ container, previous, timestamps, stream }: LogOptio
  */
 export function useLog(
   path: string,
-  options: LogOptions,
-  { instance, state }: LoggedContainer,
+  options: LogViewOptions,
+  { instance, state }: ContainerRun,
 ): { readonly lines: readonly string[]; readonly note: string } {
   const [lines, setLines] = useState<readonly string[]>([])
   const [note, setNote] = useState('')
@@ -69,7 +68,7 @@ export function useLog(
     async function followLog(): Promise<void> {
       // The server takes no number of lines for one stream alone.
       const tail = stream === 'All' ? { tailLines: String(lineCount) } : undefined
-      const query = new URLSearchParams({ ...toLogQuery(options), ...tail, ...(isFollowed && { follow: 'true' }) })
+      const query = new URLSearchParams({ ...toLogParameters(options), ...tail, ...(isFollowed && { follow: 'true' }) })
       for (let waitMs = FIRST_WAIT_MS; !stop.signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
         setNote('loading…')
         try {
@@ -96,8 +95,10 @@ export function useLog(
           // An agent that is away comes back.
           const isPassing = error instanceof TypeError || (error instanceof AnswerError && error.status >= 500)
           if (error instanceof AnswerError && !isPassing && !isNewInstance) setLines([])
-          if (error instanceof SignedOutError || !isPassing) return setNote(errorText(error))
-          setNote(error instanceof TypeError ? 'connection lost, trying again…' : `${errorText(error)}; trying again…`)
+          if (error instanceof SignedOutError || !isPassing) return setNote(toErrorText(error))
+          setNote(
+            error instanceof TypeError ? 'connection lost, trying again…' : `${toErrorText(error)}; trying again…`,
+          )
           await new Promise((resolve) => void setTimeout(resolve, waitMs))
         }
       }

@@ -5,7 +5,7 @@ import { formatAge, formatBytes, formatCores, formatMoment, shortenWhy, toVisibl
 import { Link } from '../link.tsx'
 import { navigate, podPath } from '../navigation.ts'
 import { judgePod, selectPods } from './sort-pods.ts'
-import type { Column, Order } from './sort-pods.ts'
+import type { PodColumn, Order } from './sort-pods.ts'
 import { Sparkline } from './sparkline.tsx'
 import { useRowHeight } from './use-row-height.ts'
 import { useWindow } from './use-window.ts'
@@ -17,7 +17,7 @@ interface PodsTableProps {
   readonly now: number
 }
 
-const HEADS: readonly (readonly [Column, string])[] = [
+const HEADS: readonly (readonly [PodColumn, string])[] = [
   ['name', 'Pod'],
   ['status', 'Status'],
   ['ready', 'Ready'],
@@ -76,7 +76,7 @@ export function PodsTable({ pods, uses, sentences, now }: PodsTableProps) {
     else return
     event.preventDefault()
   }
-  const sortBy = (column: Column) =>
+  const sortBy = (column: PodColumn) =>
     setOrder((before) => ({
       column,
       isDescending: before.column === column ? !before.isDescending : ['restarts', 'cpu', 'memory'].includes(column),

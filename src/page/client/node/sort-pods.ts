@@ -1,9 +1,9 @@
 import type { PodRow, PodUse } from '../../messages/page-message.ts'
 
-export type Column = 'name' | 'status' | 'ready' | 'restarts' | 'age' | 'cpu' | 'memory'
+export type PodColumn = 'name' | 'status' | 'ready' | 'restarts' | 'age' | 'cpu' | 'memory'
 
 export interface Order {
-  readonly column: Column
+  readonly column: PodColumn
   readonly isDescending: boolean
 }
 
@@ -24,7 +24,7 @@ export function selectPods(
     return words.every((word) => text.includes(word))
   })
   const use = ({ uid }: PodRow, index: 0 | 1) => uses.get(uid)?.at(-1)?.[index] ?? -1
-  const by: Readonly<Record<Column, (a: PodRow, b: PodRow) => number>> = {
+  const by: Readonly<Record<PodColumn, (a: PodRow, b: PodRow) => number>> = {
     name: byName,
     status: (a, b) => compareText(a.status, b.status),
     ready: (a, b) => Number(a.isReady) - Number(b.isReady),

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ContainerStatus, Pod } from '../../../model/generated/core-v1.ts'
-import { errorText } from '../error-text.ts'
-import { toVisible } from '../format.ts'
+import { toErrorText, toVisible } from '../format.ts'
 import { ask } from '../session.ts'
 
 const LINES = 12
@@ -61,7 +60,7 @@ function LastLinesOf({
       .then(
         (body) => setText(body.trimEnd() || '(it wrote nothing)'),
         (error: unknown) => {
-          if (!stop.signal.aborted) setText(`The log cannot be read: ${errorText(error)}`)
+          if (!stop.signal.aborted) setText(`The log cannot be read: ${toErrorText(error)}`)
         },
       )
     return () => stop.abort()

@@ -2,7 +2,7 @@ import type { Event, Pod, Service } from '../../../model/generated/core-v1.ts'
 import { computeEventRow } from '../../messages/compute-event-row.ts'
 import { computeAgentUid } from '../../messages/compute-pod-row.ts'
 import { useAccess } from '../actions/access.ts'
-import { PodActions } from '../actions/pod-actions.tsx'
+import { PodActionButtons } from '../actions/pod-action-buttons.tsx'
 import { ContainersTable } from './containers-table.tsx'
 import { EventList } from '../event-list.tsx'
 import { formatAge, formatBytes, formatMoment, shortenWhy, toVisible } from '../format.ts'
@@ -18,7 +18,7 @@ import { LastLines } from './last-lines.tsx'
 import { PodUsage } from './pod-usage.tsx'
 import { PortsList } from './ports-list.tsx'
 import { ProbesTable } from './probes-table.tsx'
-import type { ProbeReport } from './probes-table.tsx'
+import type { ReportedProbe } from './probes-table.tsx'
 import { VolumesTable } from './volumes-table.tsx'
 import { judgePod } from '../node/sort-pods.ts'
 import { StepsChart } from './steps-chart.tsx'
@@ -75,7 +75,7 @@ export function PodScreen({ state, session, namespace, name, part }: PodScreenPr
       {pod.error !== undefined && !isGone && state.connection === 'open' && <p class="bad-note">{pod.error}</p>}
       {!session.isReader && !session.isKubelet && (
         <div class="actions-place">
-          {pod.value !== undefined && <PodActions pod={pod.value} state={state} isGone={isGone} />}
+          {pod.value !== undefined && <PodActionButtons pod={pod.value} state={state} isGone={isGone} />}
         </div>
       )}
       <nav class="parts" aria-label="Parts of the pod">
@@ -99,7 +99,7 @@ export function PodScreen({ state, session, namespace, name, part }: PodScreenPr
 interface Explained {
   readonly uid: string
   readonly steps: readonly Step[]
-  readonly probes?: readonly ProbeReport[]
+  readonly probes?: readonly ReportedProbe[]
   readonly volumes?: readonly { readonly name: string; readonly path: string }[]
 }
 

@@ -4,9 +4,8 @@ import { listPorts } from '../../messages/compute-pod-details.ts'
 import type { PortWay } from '../../messages/compute-pod-details.ts'
 import type { ForwardView } from '../../messages/page-message.ts'
 import { useAccess } from '../actions/access.ts'
-import { errorText } from '../error-text.ts'
+import { toErrorText, toVisible } from '../format.ts'
 import { PlainTable } from '../plain-table.tsx'
-import { toVisible } from '../format.ts'
 import { askJson, change } from '../session.ts'
 
 /** The ports of a pod with what leads to them; those who may can forward one to a port of the machine that serves the page. */
@@ -114,7 +113,7 @@ function useForwards(isOn: boolean, { namespace, pod }: { readonly namespace: st
         setError(undefined)
         setAsked(asked + 1)
       },
-      (failure: unknown) => setError({ port, text: errorText(failure) }),
+      (failure: unknown) => setError({ port, text: toErrorText(failure) }),
     )
   return { forwards, error, act }
 }

@@ -4,7 +4,7 @@ import { formatAge, formatMillis, formatMoment, toVisible } from '../format.ts'
 import { PlainTable } from '../plain-table.tsx'
 
 /** As the agent's /why has it. */
-export interface ProbeReport {
+export interface ReportedProbe {
   readonly container: string
   readonly type: string
   readonly result: 'success' | 'warning' | 'failure' | 'error'
@@ -24,7 +24,7 @@ export function ProbesTable({
   now,
 }: {
   readonly pod: Pod
-  readonly reports: readonly ProbeReport[] | undefined
+  readonly reports: readonly ReportedProbe[] | undefined
   readonly now: number
 }) {
   const probes = listProbes(pod)
@@ -54,7 +54,7 @@ export function ProbesTable({
   )
 }
 
-function describeReport(report: ProbeReport | undefined, now: number) {
+function describeReport(report: ReportedProbe | undefined, now: number) {
   if (report === undefined) return <span class="soft">not asked yet</span>
   const { result, output, at, ms, since, isCurrent } = report
   const isBad = result === 'failure' || result === 'error'

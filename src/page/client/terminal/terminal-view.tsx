@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pod } from '../../../model/generated/core-v1.ts'
-import { errorText } from '../error-text.ts'
-import { toVisible } from '../format.ts'
+import { toErrorText, toVisible } from '../format.ts'
 import { ask } from '../session.ts'
 import { commandPath, openCommand } from './open-command.ts'
 import type { RunningCommand } from './open-command.ts'
@@ -86,7 +85,7 @@ export function TerminalView({ pod }: { readonly pod: Pod }) {
             leave()
             setPhase('ended')
             setNote('closed')
-          } else void start().catch((error: unknown) => setNote(errorText(error)))
+          } else void start().catch((error: unknown) => setNote(toErrorText(error)))
         }}
       >
         <label>
@@ -146,7 +145,7 @@ async function describeEnd(path: string, isOpened: boolean, how: string | undefi
     await ask(path)
     return 'the connection was refused'
   } catch (error) {
-    const why = errorText(error)
+    const why = toErrorText(error)
     return /upgrade/i.test(why) ? 'the connection was refused' : why
   }
 }

@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import type { TransformCallback } from 'node:stream'
 import { createTar } from '../tar.ts'
-import { INDEX_FILES, readImageNames, renameImage } from './image-index.ts'
+import { INDEX_FILES, readArchivedNames, renameImage } from './image-index.ts'
 import type { IndexFile } from './image-index.ts'
 import { paddedSize, parseTarHeader, TAR_BLOCK } from './tar-headers.ts'
 
@@ -93,7 +93,7 @@ export class ArchiveReader extends Transform {
 
   #readIndex(file: IndexFile, text: string): void {
     const named = this.#name === undefined ? text : renameImage(file, text, this.#name)
-    this.#names.set(file, readImageNames(file, named))
+    this.#names.set(file, readArchivedNames(file, named))
     const archive = createTar([{ kind: 'file', path: file, content: Buffer.from(named), mode: 0o644 }])
     this.push(archive.subarray(0, archive.length - END_MARK_BYTES))
   }

@@ -9,7 +9,7 @@ const FULL_NAME = 'io.containerd.image.name'
 const REFERENCE = 'org.opencontainers.image.ref.name'
 
 /** The names of the images that the file lists; undefined stands for one without a name that others could use. */
-export function readImageNames(file: IndexFile, text: string): readonly (string | undefined)[] {
+export function readArchivedNames(file: IndexFile, text: string): readonly (string | undefined)[] {
   return readEntries(file, text).map((entry) => {
     if (file === 'manifest.json') return firstTag(entry)
     const annotations = isRecord(entry['annotations']) ? entry['annotations'] : {}

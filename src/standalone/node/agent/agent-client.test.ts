@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { addExplanations, parsePods, selectPods } from './agent-client.ts'
+import { addExplanations, parsePods, selectNamedPods } from './agent-client.ts'
 import { formatPods } from '../../status.ts'
 
 const list = {
@@ -83,7 +83,7 @@ const explained = [
   { uid: 'u-c', namespace: 'default', name: 'c'.repeat(70), why: 'Is being ended (removed)', steps: [] },
 ]
 
-describe('selectPods()', () => {
+describe('selectNamedPods()', () => {
   const rows: readonly (readonly [pod: string, uids: readonly string[]])[] = [
     ['a', ['u-a']],
     ['web/a', ['u-a']],
@@ -92,7 +92,7 @@ describe('selectPods()', () => {
   for (const [pod, uids] of rows)
     test(`finds ${pod}`, () =>
       assert.deepEqual(
-        selectPods(explained, pod).map(({ uid }) => uid),
+        selectNamedPods(explained, pod).map(({ uid }) => uid),
         uids,
       ))
 })

@@ -112,7 +112,7 @@ export async function explainPods(agent: Pick<NodeLayout, 'agentSocket'>, signal
 }
 
 /** The pods of this name; the suffix of the node may be left out. None: there is no such pod. */
-export function selectPods<T extends { readonly namespace: string; readonly name: string }>(
+export function selectNamedPods<T extends { readonly namespace: string; readonly name: string }>(
   pods: readonly T[],
   pod: string,
 ): readonly T[] {

@@ -2,7 +2,7 @@
 export const POD_NETWORK = 'deckhand'
 
 /** The pod network of one node: a bridge with addresses from one subnet. */
-export interface PodNetwork {
+export interface BridgeNetwork {
   readonly name: string
   /** Name of the bridge device; at most 15 characters. */
   readonly bridge: string
@@ -20,7 +20,7 @@ export interface PodNetwork {
 const LONGEST_DEVICE_NAME = 15
 
 /** The CNI configuration list of a pod network. */
-export function createConflist(network: PodNetwork): string {
+export function createConflist(network: BridgeNetwork): string {
   if (network.bridge.length > LONGEST_DEVICE_NAME) {
     throw new Error(`Cannot name a bridge "${network.bridge}": expected at most ${LONGEST_DEVICE_NAME} characters`)
   }

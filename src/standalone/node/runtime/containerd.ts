@@ -6,7 +6,7 @@ import { startProcess } from '../../../system/processes/start-process.ts'
 import type { StartedProcess } from '../../../system/processes/start-process.ts'
 import { listFolder, readTextIfPresent, removeTree } from '../../../system/files/state/state-folder.ts'
 import { createConflist } from './cni.ts'
-import type { PodNetwork } from './cni.ts'
+import type { BridgeNetwork } from './cni.ts'
 import { createContainerdConfig, parseContainerdRelease } from './containerd-config.ts'
 import type { ContainerdOptions, ContainerdPaths, ContainerdRelease, Snapshotter } from './containerd-config.ts'
 import { findProcess, rememberProcess, stopProcess, UnnotedError } from '../known-process.ts'
@@ -34,7 +34,7 @@ const CRI_NAMESPACE = 'k8s.io'
 
 /** What the caller decides of a private containerd's configuration. */
 export interface ContainerdChoices extends Partial<Pick<ContainerdOptions, 'ociRuntime' | 'handlers'>> {
-  readonly network: Omit<PodNetwork, 'leaseFolder'>
+  readonly network: Omit<BridgeNetwork, 'leaseFolder'>
 }
 
 /** Writes all that containerd reads at its start: its configuration and the pod network. */

@@ -1,10 +1,10 @@
 import { formatIp, parseCidr, parseIp } from '../../../../model/text/ip-number.ts'
-import type { IpNumber } from '../../../../model/text/ip-number.ts'
+import type { IpFamily } from '../../../../model/text/ip-number.ts'
 
 /** The addresses of services of one family, as in "10.96.0.0/12". */
 export interface ServiceRange {
   readonly text: string
-  readonly family: IpNumber['family']
+  readonly family: IpFamily
   /** The first address that can be given. */
   readonly first: bigint
   /** How many there are. */

@@ -18,7 +18,7 @@ const RETRY_SECONDS = 10
 const MOST_DISRUPTED = 2000
 
 /** Deletes a pod if the budget that covers it has room, and takes its place in the budget; all in one transaction. */
-export function evictPod(changes: ChangeSet, namespace: string, name: string, options: DeleteOptions): ApiObject {
+export function handleEviction(changes: ChangeSet, namespace: string, name: string, options: DeleteOptions): ApiObject {
   const key = { resource: 'pods', namespace, name } as const
   const pod = changes.objects.get(key)
   const resource = resourceOfStorage('pods')

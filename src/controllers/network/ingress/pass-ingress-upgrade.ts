@@ -3,24 +3,24 @@ import type { Clock } from '../../../base/async/clock.ts'
 import { request as startRequest, STATUS_CODES } from '../../../base/builtin/http.ts'
 import type { IncomingMessage } from '../../../base/builtin/http.ts'
 import { relay } from '../../../protocols/streams/relay.ts'
-import type { Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import { computeAnswerHeaders } from './compute-passed-headers.ts'
 import { CONNECT_MS, IDLE_MS, MOST_TRIES, UPGRADED_IDLE_MS } from './ingress-limits.ts'
 
 /** A connection that is to become something else, such as a WebSocket. */
-export interface PassedUpgrade {
+interface PassedUpgrade {
   readonly request: IncomingMessage
   readonly socket: Duplex
   /** What came after the request. */
   readonly head: Buffer
   readonly headers: readonly string[]
   readonly uri: string
-  readonly targets: readonly Target[]
+  readonly targets: readonly EndpointTarget[]
   readonly clock: Clock
 }
 
 /** Passes the request on and then bytes both ways, if the pod agrees; otherwise its answer. */
-export function passUpgrade(passed: PassedUpgrade, signal: AbortSignal): void {
+export function passIngressUpgrade(passed: PassedUpgrade, signal: AbortSignal): void {
   const { request, socket, targets } = passed
   const headers = [...passed.headers, 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? '']
   socket.on('error', () => socket.destroy())

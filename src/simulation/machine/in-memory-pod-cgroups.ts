@@ -17,7 +17,7 @@ const SETTINGS = {
 const SMALL = 1024n
 
 /** The cgroups of pods, in memory. */
-export class MemoryPodCgroups {
+export class InMemoryPodCgroups {
   readonly states = new Map<PodUid, PodCgroupState>()
   /** By container id: the memory in use. */
   readonly memory = new Map<string, bigint>()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findAskers, findImage, findTag, toSavedName } from './find-image.ts'
-import { formatBytes, formatImages } from './format-images.ts'
-import type { RuntimeImage } from './image-calls.ts'
+import { findAskers, findRuntimeImage, findTag, toSavedName } from './find-runtime-image.ts'
+import { formatDecimalBytes, formatImages } from './format-images.ts'
+import type { RuntimeImage } from './runtime-image-calls.ts'
 
 const [first, second] = ['a', 'b'].map((letter) => `sha256:${letter.repeat(64)}`) as [string, string]
 const image = (id: string, repoTags: readonly string[], repoDigests: readonly string[] = []): RuntimeImage => ({
@@ -14,7 +14,7 @@ const image = (id: string, repoTags: readonly string[], repoDigests: readonly st
 const web = image(first, ['docker.io/library/web:1', 'r.test/web:2'])
 const bare = image(second, [], [`r.test/db@${first}`])
 
-describe('findImage()', () => {
+describe('findRuntimeImage()', () => {
   const rows: [name: string, found: RuntimeImage | RegExp][] = [
     ['web:1', web],
     ['docker.io/library/web:1', web],
@@ -28,7 +28,7 @@ describe('findImage()', () => {
   ]
   for (const [name, found] of rows) {
     test(name, () => {
-      const find = () => findImage([web, bare], name)
+      const find = () => findRuntimeImage([web, bare], name)
       if (found instanceof RegExp) assert.throws(find, found)
       else assert.equal(find(), found)
     })
@@ -36,7 +36,7 @@ describe('findImage()', () => {
 
   test('does not guess between two IDs', () => {
     const twin = image(`sha256:${'a'.repeat(63)}b`, ['r.test/twin:1'])
-    assert.throws(() => findImage([web, twin], 'aaaaaa'), /several images have an ID that begins like this/)
+    assert.throws(() => findRuntimeImage([web, twin], 'aaaaaa'), /several images have an ID that begins like this/)
   })
 })
 
@@ -74,7 +74,7 @@ test('formatImages() has a line for each name, with the number of pods that use 
   const [, pause] = formatImages([image(first, ['deckhand.local/pause:1'])], []).split('\n')
   assert.equal(pause, 'deckhand.local/pause:1  aaaaaaaaaaaa  2.1 MB  every pod')
   assert.equal(formatImages([], []), 'No images.')
-  assert.deepEqual([0, 999, 1000, 1_500_000, 2e9, 5e15].map(formatBytes), [
+  assert.deepEqual([0, 999, 1000, 1_500_000, 2e9, 5e15].map(formatDecimalBytes), [
     '0 B',
     '999 B',
     '1.0 kB',

@@ -27,7 +27,7 @@ export interface ApplyDeps {
 export type Outcome = 'created' | 'configured' | 'repaired' | 'replaced' | 'unchanged'
 
 /** Makes an object as it is wanted, but for the number of replicas where an autoscaler sets it. A pod that cannot become so is deleted and created again, since most of a pod never changes. */
-export async function applyObject(
+export async function sendAppliedObject(
   deps: ApplyDeps,
   {
     object,

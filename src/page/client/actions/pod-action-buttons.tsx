@@ -21,7 +21,7 @@ interface PodActionsProps {
 }
 
 /** What the user may do with a pod; nothing at all for one who may only read. */
-export function PodActions({ pod, state, isGone }: PodActionsProps) {
+export function PodActionButtons({ pod, state, isGone }: PodActionsProps) {
   const [open, setOpen] = useState<Open>()
   const controller = useController(pod)
   const { namespace = '', name = '', annotations } = pod.metadata ?? {}

@@ -1,19 +1,19 @@
 import { pipeline } from 'node:stream'
 import { request as startRequest } from '../../../base/builtin/http.ts'
 import type { Agent, IncomingMessage, ServerResponse } from '../../../base/builtin/http.ts'
-import type { Target } from '../endpoints/compute-targets.ts'
+import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import { computeAnswerHeaders } from './compute-passed-headers.ts'
 import { CONNECT_MS, IDLE_MS, MOST_TRIES } from './ingress-limits.ts'
 
 /** A request on its way to a pod. */
-export interface PassedRequest {
+interface PassedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly headers: readonly string[]
   /** With the query. */
   readonly uri: string
   /** In the order in which they are tried. */
-  readonly targets: readonly Target[]
+  readonly targets: readonly EndpointTarget[]
 }
 
 export interface PassedConnections {
@@ -27,7 +27,7 @@ export interface PassedConnections {
 const REPEATABLE = ['GET', 'HEAD', 'OPTIONS']
 
 /** Sends a request to a pod and its answer back, both as streams. Tries another pod only while nothing was sent. */
-export function passRequest(passed: PassedRequest, agents: PassedConnections): void {
+export function passIngressRequest(passed: PassedRequest, agents: PassedConnections): void {
   const { request, response } = passed
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
   const isRepeatable = !hasBody && REPEATABLE.includes(request.method ?? '')

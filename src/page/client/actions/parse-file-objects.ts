@@ -1,4 +1,4 @@
-import { errorText } from '../error-text.ts'
+import { toErrorText } from '../format.ts'
 /** One object of a file: what it is, and the text of it as it goes to the server. */
 export interface FileObject {
   readonly apiVersion: string
@@ -16,7 +16,7 @@ const MOST_BYTES = 3 * 1024 * 1024
 const MOST_OBJECTS = 500
 
 /** The objects of a file of YAML or JSON, in their order, lists taken apart. Throws an error that says where it is wrong. */
-export function splitDocuments(text: string, parse: YamlParser): readonly FileObject[] {
+export function parseFileObjects(text: string, parse: YamlParser): readonly FileObject[] {
   if (text.length > MOST_BYTES) throw new Error(`Expected at most ${MOST_BYTES} characters, there are ${text.length}`)
   const documents = text.replaceAll('\r\n', '\n').split(/^---(?:[ \t].*)?$/m)
   const objects = documents.flatMap((document, index) => {
@@ -33,7 +33,7 @@ function parseDocument(document: string, where: string, parse: YamlParser): unkn
   try {
     return parse(document)
   } catch (error) {
-    throw new Error(`${where} is no YAML: ${errorText(error)}`, { cause: error })
+    throw new Error(`${where} is no YAML: ${toErrorText(error)}`, { cause: error })
   }
 }
 

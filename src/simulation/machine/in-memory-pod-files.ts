@@ -6,7 +6,7 @@ import type { PodDeps } from '../../pods/sync/pod-worker.ts'
 type PodFiles = PodDeps['files']
 
 /** The files of pods in memory: path to text; directories are not kept apart, they are where files lie. */
-export class MemoryPodFiles implements PodFiles {
+export class InMemoryPodFiles implements PodFiles {
   readonly files = new Map<string, string>()
   readonly directories = new Set<string>()
   /** By UID: what is in the directory of a pod and not the agent's. */
@@ -24,7 +24,7 @@ export class MemoryPodFiles implements PodFiles {
 
   /** Its methods as functions of their own. */
   get calls(): ReturnType<typeof createPodFiles> {
-    const bound = Object.entries(Object.getOwnPropertyDescriptors(MemoryPodFiles.prototype)).flatMap(
+    const bound = Object.entries(Object.getOwnPropertyDescriptors(InMemoryPodFiles.prototype)).flatMap(
       ([name, { value }]) =>
         typeof value === 'function' && name !== 'constructor' && name !== 'check'
           ? [[name, value.bind(this)] as const]

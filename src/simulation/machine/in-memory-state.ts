@@ -2,7 +2,7 @@ import type { StateFile } from '../../system/files/state/state-file.ts'
 import type { createRecordFolder } from '../../system/files/state/record-folder.ts'
 
 /** A state file that goes with the process. */
-export function createMemoryStateFile(path: string): StateFile {
+export function createInMemoryStateFile(path: string): StateFile {
   let text: string | undefined
   return {
     path,
@@ -16,7 +16,7 @@ export function createMemoryStateFile(path: string): StateFile {
 }
 
 /** A folder of records that goes with the process. */
-export function createMemoryRecords(): ReturnType<typeof createRecordFolder> {
+export function createInMemoryRecords(): ReturnType<typeof createRecordFolder> {
   const texts = new Map<string, string>()
   return {
     names: async () => [...texts.keys()],

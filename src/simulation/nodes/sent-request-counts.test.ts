@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { toNodeAddress, toPodAddress } from './addresses.ts'
 import { formatReport } from './format-report.ts'
-import { toRequestKind } from './request-counts.ts'
+import { toRequestKind } from './sent-request-counts.ts'
 
 describe('toRequestKind()', () => {
   for (const [method, target, isWatch, kind] of [

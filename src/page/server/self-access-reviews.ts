@@ -12,7 +12,7 @@ const MOST_KNOWN = 500
 const DEADLINE_MS = 5000
 
 /** What a user may do, as the API says it. It only decides what is offered: the API itself refuses the rest. */
-export class AccessReviews {
+export class SelfAccessReviews {
   readonly #deps: { readonly client: KubeClient; readonly clock: Clock }
   readonly #known = new Map<string, { readonly at: number; readonly answer: Promise<boolean> }>()
 

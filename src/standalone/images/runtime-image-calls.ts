@@ -1,8 +1,8 @@
 /** The calls of the runtime that the commands about images need. */
-export interface ImageCalls {
+export interface RuntimeImageCalls {
   version(request: { version: string }, signal: AbortSignal): Promise<{ readonly runtimeName: string }>
   listImages(request: object, signal: AbortSignal): Promise<{ readonly images: readonly RuntimeImage[] }>
-  listContainers(request: object, signal: AbortSignal): Promise<{ readonly containers: readonly ImageUser[] }>
+  listContainers(request: object, signal: AbortSignal): Promise<{ readonly containers: readonly ImageContainer[] }>
   pullImage(request: PullRequest, signal: AbortSignal): Promise<{ readonly imageRef: string }>
   removeImage(request: { image: ImageSpec }, signal: AbortSignal): Promise<unknown>
   /** What the runtime downloads now; fails where it does not report that. */
@@ -35,7 +35,7 @@ export interface RuntimeImage {
 }
 
 /** A container, as far as it uses an image. */
-export interface ImageUser {
+export interface ImageContainer {
   readonly image?: { readonly image: string } | undefined
   readonly imageRef: string
   readonly imageId: string
@@ -43,13 +43,13 @@ export interface ImageUser {
 }
 
 /** All names of an image. */
-export function namesOf({ id, repoTags, repoDigests }: RuntimeImage): readonly string[] {
+export function imageNamesOf({ id, repoTags, repoDigests }: RuntimeImage): readonly string[] {
   return [id, ...repoTags, ...repoDigests]
 }
 
 /** The pods whose containers have the image, as <namespace>/<name>. */
-export function findUsers(image: RuntimeImage, containers: readonly ImageUser[]): readonly string[] {
-  const names = new Set(namesOf(image))
+export function findUsers(image: RuntimeImage, containers: readonly ImageContainer[]): readonly string[] {
+  const names = new Set(imageNamesOf(image))
   const users = containers.filter(({ image: spec, imageRef, imageId }) =>
     [spec?.image ?? '', imageRef, imageId].some((name) => names.has(name)),
   )

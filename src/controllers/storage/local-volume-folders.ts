@@ -1,5 +1,5 @@
 /** The folders of volumes; each has the name of its volume. */
-export interface VolumeFolders {
+export interface LocalVolumeFolders {
   /** Where all of them are. */
   readonly root: string
   /** Makes a folder where it is missing. */

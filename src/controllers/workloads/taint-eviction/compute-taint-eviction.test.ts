@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Taint, Toleration } from '../../../model/generated/core-v1.ts'
-import { computeEvictionStep } from './compute-eviction-step.ts'
-import type { EvictionInput, EvictionStep } from './compute-eviction-step.ts'
+import { computeTaintEviction } from './compute-taint-eviction.ts'
+import type { EvictionInput, EvictionStep } from './compute-taint-eviction.ts'
 
 const NOW = 1_000_000
 const bad: Taint = { key: 'bad', value: 'very', effect: 'NoExecute' }
@@ -83,14 +83,14 @@ const scheduled: readonly Row[] = [
   ['it is being deleted', { taints: [bad], tolerations: [tolerates('bad', 9)], isLeaving: true }, staysAfterAll],
 ]
 
-describe('computeEvictionStep()', () => {
+describe('computeTaintEviction()', () => {
   const given = { tolerations: undefined, taints: undefined, isLeaving: false, now: NOW }
   for (const [title, input, expected] of unscheduled)
     test(title, () => {
-      assert.deepEqual(computeEvictionStep({ ...given, dueAt: undefined, ...input }), expected)
+      assert.deepEqual(computeTaintEviction({ ...given, dueAt: undefined, ...input }), expected)
     })
   for (const [title, input, expected] of scheduled)
     test(`a pod that waits: ${title}`, () => {
-      assert.deepEqual(computeEvictionStep({ ...given, dueAt: NOW + 4000, ...input }), expected)
+      assert.deepEqual(computeTaintEviction({ ...given, dueAt: NOW + 4000, ...input }), expected)
     })
 })

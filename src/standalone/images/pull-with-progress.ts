@@ -3,10 +3,10 @@ import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { computeDownloadProgress, sumDownloads } from '../../pods/images/compute-download-progress.ts'
 import type { DownloadedPart } from '../../pods/images/compute-download-progress.ts'
 import { exitCodes, NodeError } from '../node/node-error.ts'
-import type { ImageCalls } from './image-calls.ts'
+import type { RuntimeImageCalls } from './runtime-image-calls.ts'
 
 export interface PullDeps {
-  readonly calls: Pick<ImageCalls, 'pullImage' | 'containerdDownloads'>
+  readonly calls: Pick<RuntimeImageCalls, 'pullImage' | 'containerdDownloads'>
   readonly clock: Clock
   /** Logins of the node that may open the image's registry. */
   readonly findLogins: (image: string) => Promise<readonly { readonly username: string; readonly password: string }[]>
@@ -16,7 +16,7 @@ export interface PullDeps {
 const PROGRESS_MS = 500
 
 /** Pulls an image with the first login of the node that works. */
-export async function pullImage(deps: PullDeps, image: string, signal: AbortSignal): Promise<void> {
+export async function pullWithProgress(deps: PullDeps, image: string, signal: AbortSignal): Promise<void> {
   const logins = await deps.findLogins(image)
   const end = new AbortController()
   const progress = showProgress(deps, AbortSignal.any([signal, end.signal]))

@@ -1,7 +1,7 @@
 import type { Transport, TransportRequest } from '../../protocols/kube-api/transport/transport.ts'
 
 /** How many requests were sent, by kind: "PATCH pods/status", "WATCH nodes". */
-export class RequestCounts {
+export class SentRequestCounts {
   readonly #counts = new Map<string, number>()
 
   /** The same connections; what goes over them is counted. */

@@ -22,7 +22,7 @@ export type EvictionStep =
  * Parity: pkg/controller/tainteviction processPodOnNode(). A pod that waits keeps its time when taints or tolerations change, as long
  * as it still tolerates all of them for a time: neither a longer nor a shorter toleration moves it.
  */
-export function computeEvictionStep({ isLeaving, dueAt, now, ...input }: EvictionInput): EvictionStep {
+export function computeTaintEviction({ isLeaving, dueAt, now, ...input }: EvictionInput): EvictionStep {
   const isWaiting = dueAt !== undefined
   const seconds = isLeaving ? undefined : computeToleratedSeconds(input.tolerations ?? [], input.taints)
   if (seconds === undefined) return { kind: 'stay', isCancelled: isWaiting }

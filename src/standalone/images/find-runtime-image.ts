@@ -1,12 +1,12 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { ImageNameError, toFullName } from '../../model/pod/parse-image-name.ts'
 import { exitCodes, NodeError } from '../node/node-error.ts'
-import { namesOf } from './image-calls.ts'
-import type { RuntimeImage } from './image-calls.ts'
+import { imageNamesOf } from './runtime-image-calls.ts'
+import type { RuntimeImage } from './runtime-image-calls.ts'
 
 /** By name, or by the beginning of its ID. */
-export function findImage(images: readonly RuntimeImage[], name: string): RuntimeImage {
-  const exact = images.find((image) => namesOf(image).includes(name))
+export function findRuntimeImage(images: readonly RuntimeImage[], name: string): RuntimeImage {
+  const exact = images.find((image) => imageNamesOf(image).includes(name))
   if (exact !== undefined) return exact
   const byId = /^[0-9a-f]{6,64}$/.test(name) ? images.filter(({ id }) => id.startsWith(`sha256:${name}`)) : []
   const full = byId.length === 0 ? checkName(name, toFullName) : name

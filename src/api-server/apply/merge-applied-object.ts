@@ -26,7 +26,7 @@ export interface ObjectApply {
 type Applier = FieldWriter & { readonly isForced: boolean }
 
 /** The object as an apply makes it, with its owners. Throws ApiError, or FieldConflictError for what others own. */
-export function applyObject(
+export function mergeAppliedObject(
   resource: Resource,
   subresource: Subresource | undefined,
   apply: ObjectApply,

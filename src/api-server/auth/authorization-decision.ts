@@ -2,7 +2,7 @@ import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 
 /** Whether something is allowed, and by what or why not. */
-export interface Decision {
+export interface AuthorizationDecision {
   readonly allowed: boolean
   readonly reason: string
 }
@@ -31,10 +31,10 @@ export function isIn(
   return rules.some((rule) => rule.group === group && rule.verbs.includes(verb) && rule.resources.includes(asked))
 }
 
-export function allow(reason: string): Decision {
+export function allow(reason: string): AuthorizationDecision {
   return { allowed: true, reason }
 }
 
-export function deny(reason: string): Decision {
+export function deny(reason: string): AuthorizationDecision {
   return { allowed: false, reason }
 }
