@@ -15,8 +15,8 @@ export async function adoptRunning({
   await Promise.all([listRunning(observer, log), findVolumes({ ...base, volumes: pods.volumes }, tasks.signal)])
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await pods.userNamespaces.adopt(running)
-  await devices.placement.find(running, tasks.signal)
-  devices.plugins.find(running)
+  await devices.placement.adoptRunning(running, tasks.signal)
+  devices.plugins.adoptRunning(running)
 }
 
 // With a runtime that is well, a pod is read in milliseconds. Pods whose calls hang are few, and must not hold up the start.

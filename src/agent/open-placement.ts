@@ -50,9 +50,9 @@ function joinPlacement({ others, cpus, memory, ...deps }: JoinPlacementDeps) {
       cpus.adopt(pod)
       memory.adopt(pod)
     },
-    async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
-      await cpus.find(running, signal)
-      await memory.find(running, signal)
+    async adoptRunning(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
+      await cpus.adoptRunning(running, signal)
+      await memory.adoptRunning(running, signal)
     },
     sourcesReady(): void {
       cpus.sourcesReady()

@@ -117,7 +117,7 @@ export class FakeCpuNode {
         podCpusRejected: () => void this.counted.push('pod rejected'),
       },
     })
-    await cpus.find(
+    await cpus.adoptRunning(
       this.observed.uids().flatMap((uid) => this.observed.get(uid) ?? []),
       new AbortController().signal,
     )

@@ -72,7 +72,7 @@ export class FakeMemoryNode {
       log: this.log,
     })
     const uids = new Set([...this.running.keys()].map((id) => id.split('/')[0] as PodUid))
-    await memory.find(
+    await memory.adoptRunning(
       [...uids].flatMap((uid) => this.observed.get(uid) ?? []),
       new AbortController().signal,
     )

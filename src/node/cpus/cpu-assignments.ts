@@ -65,7 +65,7 @@ export class CpuAssignments implements PodCpus {
     this.#record = new StateRecord({ write: deps.write, format: () => this.#format() })
   }
 
-  async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
+  async adoptRunning(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
     const { policy, readCpus, log } = this.#deps
     const candidates = allCpus(policy.topology).difference(policy.reserved)
     const deps = {

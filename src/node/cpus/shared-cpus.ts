@@ -46,7 +46,7 @@ export class SharedCpus implements PodCpus {
 
   adopt(): void {}
 
-  async find(): Promise<void> {}
+  async adoptRunning(): Promise<void> {}
 
   sourcesReady(): void {
     this.#sourcesReady = true

@@ -106,7 +106,7 @@ export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
       ),
 
     /** Learns what runs before anything is wanted: it may have devices of which no record is left. */
-    find(running: readonly ObservedPod[]): void {
+    adoptRunning(running: readonly ObservedPod[]): void {
       const found = findNotedDevices(assignments, running)
       if (found.length > 0) log.warn('found devices in use that were not recorded', { devices: found })
     },

@@ -234,7 +234,7 @@ describe('MemoryAssignments', () => {
     assert.ok(running)
     node.running.clear()
     const memory = await node.start(POLICY)
-    await memory.find([running], new AbortController().signal)
+    await memory.adoptRunning([running], new AbortController().signal)
     assert.deepEqual(node.lines, ['warn cannot see of which NUMA nodes a container has memory'])
     memory.adopt(pod('a'))
     assert.equal(nodesOf(memory, a), '0')

@@ -68,7 +68,7 @@ export class MemoryAssignments implements PodMemory {
     this.#record = new StateRecord({ write: deps.write, format: () => this.#format() })
   }
 
-  async find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
+  async adoptRunning(running: readonly ObservedPod[], signal: AbortSignal): Promise<void> {
     const { readNodes, log } = this.#deps
     const deps = {
       isKnown: (uid: PodUid, container: string) => this.blocksOf(uid, container).length > 0,

@@ -8,7 +8,7 @@ export interface PodMemory extends HintProvider {
   /** The pod runs already: it keeps what it has. */
   adopt(pod: Pod): void
   /** Reads what runs before any pod is desired. */
-  find(running: readonly ObservedPod[], signal: AbortSignal): Promise<void>
+  adoptRunning(running: readonly ObservedPod[], signal: AbortSignal): Promise<void>
   /** All desired pods have been seen: the memory of other pods is free once those have ended. */
   sourcesReady(): void
   /** A container started or ended. */

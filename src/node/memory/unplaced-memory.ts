@@ -27,7 +27,7 @@ export class UnplacedMemory implements PodMemory {
 
   adopt(): void {}
 
-  async find(): Promise<void> {}
+  async adoptRunning(): Promise<void> {}
 
   sourcesReady(): void {}
 
