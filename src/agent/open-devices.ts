@@ -5,7 +5,10 @@ import type { Observer } from '../pods/observe/observer.ts'
 import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { toCpuQuotaSettings } from '../pods/sync/to-node-settings.ts'
 import { createDevices } from '../node/devices/create-devices.ts'
-import { openPlacement } from './open-placement.ts'
+import { createCpus } from '../node/cpus/create-cpus.ts'
+import { createMemory } from '../node/memory/create-memory.ts'
+import { joinPlacement } from '../node/placement/join-placement.ts'
+import { toPlacementPolicy } from '../node/placement/to-placement-policy.ts'
 import type { Hints } from './hub.ts'
 import type { Stages } from './stages.ts'
 
@@ -27,12 +30,15 @@ export async function openDevices(
     },
     tasks,
   )
-  const placement = await openPlacement({
+  const nodes = host.numaNodes()
+  const quota = toCpuQuotaSettings(settings.config)
+  const given = { ...base, runtime, nodes, quota, activePods: () => registry.activePods() }
+  const placement = joinPlacement({
     ...base,
-    runtime,
-    quota: toCpuQuotaSettings(settings.config),
-    activePods: () => registry.activePods(),
+    policy: toPlacementPolicy(settings, nodes),
     others: [plugins.provider],
+    cpus: await createCpus(given),
+    memory: await createMemory(given),
   })
   const dra = await createDra({ ...base, files: createDraFiles(host, rootDirectory), observer, registry }, tasks)
   const cgroups = await host.openCgroups(
