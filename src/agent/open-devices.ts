@@ -1,8 +1,5 @@
 import type { Loop } from '../base/async/loop.ts'
 import { createDra, createDraFiles } from '../node/resource-claims/create-dra.ts'
-import type { Pod } from '../model/pod/pod.ts'
-import type { Observer } from '../pods/observe/observer.ts'
-import type { PodRegistry } from '../pods/sync/pod-registry.ts'
 import { toCpuQuotaSettings } from '../pods/sync/to-node-settings.ts'
 import { createDevices } from '../node/devices/create-devices.ts'
 import { createCpus } from '../node/cpus/create-cpus.ts'
@@ -45,7 +42,7 @@ export async function openDevices(
     {
       ...base,
       layout: runtime.cgroups,
-      pods: () => listAllPods(observer, registry),
+      pods: () => registry.allActivePods(),
       hasExclusiveCpus: (uid) => placement.hasExclusive(uid),
       onCgroupWork: (operation, seconds) => metrics.cgroupWork(operation, seconds),
       onProtected: (sums) => metrics.memoryProtected(sums),
@@ -60,10 +57,4 @@ export async function openDevices(
     ...dra.loops,
   ]
   return { plugins, placement, dra, cgroups, loops }
-}
-
-/** The pods of which cgroups are made up; undefined while something may run that no source has named yet. */
-function listAllPods(observer: Observer, registry: PodRegistry): readonly Pod[] | undefined {
-  const runsAreKnown = observer.lastRelistAt !== undefined && observer.uids().every((uid) => registry.knows(uid))
-  return registry.isComplete || runsAreKnown ? registry.activePods() : undefined
 }

@@ -17,7 +17,12 @@ import type { Eviction } from './stop/evict-pod.ts'
 export interface PodRegistryDeps {
   readonly allocations: Pick<PodAllocations, 'allocated'>
   /** What the runtime has of each pod. */
-  readonly observedPods: { get(uid: PodUid): ObservedPod | undefined }
+  readonly observedPods: {
+    /** Undefined before the first relist. */
+    readonly lastRelistAt: number | undefined
+    uids(): readonly PodUid[]
+    get(uid: PodUid): ObservedPod | undefined
+  }
   readonly events: PodEvents
   readonly clock: Clock
 }
@@ -136,6 +141,13 @@ export class PodRegistry {
     return [...this.#entries.workers.values()].flatMap(({ pod, uid }) =>
       pod === undefined || !this.isActive(uid) ? [] : [allocations.allocated(pod)],
     )
+  }
+
+  /** All of them; undefined while something may run that no source has named yet. */
+  allActivePods(): readonly Pod[] | undefined {
+    const { observedPods } = this.#deps
+    const runsAreKnown = observedPods.lastRelistAt !== undefined && observedPods.uids().every((uid) => this.knows(uid))
+    return this.isComplete || runsAreKnown ? this.activePods() : undefined
   }
 
   /** Those of them that their sources still have. The others have given their room away, also for the scheduler, and only end. */

@@ -17,7 +17,11 @@ async function setUp() {
   const runtimeHas = new Map<PodUid, ObservedPod>()
   const gone: PodUid[] = []
   const adopted: PodUid[] = []
-  const observedPods = { uids: () => [...runtimeHas.keys()], get: (uid: PodUid) => runtimeHas.get(uid) }
+  const observedPods = {
+    lastRelistAt: undefined as number | undefined,
+    uids: () => [...runtimeHas.keys()],
+    get: (uid: PodUid) => runtimeHas.get(uid),
+  }
   const { allocations, clock } = made
   const registry = new PodRegistry({ allocations, observedPods, events: made.deps.events, clock })
   const workers = new PodWorkers(
@@ -47,6 +51,7 @@ async function setUp() {
     registry,
     workers,
     runtimeHas,
+    observedPods,
     gone,
     adopted,
     stop,
@@ -137,6 +142,21 @@ describe('PodWorkers', () => {
     assert.equal(workers.size, 1)
     assert.deepEqual(registry.views(), [])
     assert.deepEqual(lines, ['warn pod of the runtime is unknown to all sources, removing it'])
+    await end()
+  })
+
+  test('knows all active pods once every pod of the runtime is known, or all sources are', async () => {
+    const { workers, registry, runtimeHas, observedPods, end } = await setUp()
+    const listed = () => registry.allActivePods()?.map(({ metadata }) => metadata.uid)
+    assert.equal(listed(), undefined)
+    observedPods.lastRelistAt = 1
+    assert.deepEqual(listed(), [])
+    for (const uid of ['known', 'unknown'] as PodUid[])
+      runtimeHas.set(uid, createObservedPod({ uid, sandboxes: [createObservedSandbox()] }))
+    workers.handle({ operation: 'ADD', pods: [createPod({ metadata: { uid: 'known' } })] })
+    assert.equal(listed(), undefined)
+    workers.sourcesReady()
+    assert.deepEqual(listed(), ['known'])
     await end()
   })
 
