@@ -1,33 +1,15 @@
-import type { Observer } from '../pods/observe/observer.ts'
+import { relistAtStart } from '../pods/observe/relist-at-start.ts'
 import { findVolumes } from '../pods/volumes/find-volumes.ts'
-import type { Logger } from '../base/telemetry/logger.ts'
 import type { Stages } from './stages.ts'
 
+type AdoptStages = Pick<Stages, 'base' | 'runtime' | 'devices' | 'pods'>
+
 /** Learns what an earlier agent left: what runs, what is mounted, and what of the machine belongs to which pod. */
-export async function adoptRunning({
-  base,
-  runtime,
-  devices,
-  pods,
-}: Pick<Stages, 'base' | 'runtime' | 'devices' | 'pods'>): Promise<void> {
+export async function adoptRunning({ base, runtime: { observer }, devices, pods }: AdoptStages): Promise<void> {
   const { tasks, log } = base
-  const { observer } = runtime
-  await Promise.all([listRunning(observer, log), findVolumes({ ...base, volumes: pods.volumes }, tasks.signal)])
+  await Promise.all([relistAtStart(observer, log), findVolumes({ ...base, volumes: pods.volumes }, tasks.signal)])
   const running = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
   await pods.userNamespaces.adopt(running)
   await devices.placement.adoptRunning(running, tasks.signal)
   devices.plugins.adoptRunning(running)
-}
-
-// With a runtime that is well, a pod is read in milliseconds. Pods whose calls hang are few, and must not hold up the start.
-const PATIENCE_MS = 2000
-
-/** A pod that cannot be read holds up no other: its worker asks again before it does anything. */
-async function listRunning(observer: Observer, log: Logger): Promise<void> {
-  try {
-    await observer.relist(PATIENCE_MS)
-  } catch (error) {
-    if (!(error instanceof AggregateError)) throw error
-    log.warn('cannot read some pods of the runtime, going on without', { error })
-  }
 }
