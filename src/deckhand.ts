@@ -226,7 +226,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
 
 /** A client of the node's runtime. gRPC costs time and memory that commands without one need not spend, so it is loaded here. */
 async function openRuntime(runtimeEndpoint: string, signal: AbortSignal) {
-  const { connectRuntime } = await import('./agent/connect-runtime.ts')
+  const { connectRuntime } = await import('./protocols/runtime/connect-runtime.ts')
   const client = { clock: systemClock, requestTimeoutMs: RUNTIME_TIMEOUT_MS, log: silentLogger, ...noNewPods }
   return await connectRuntime({ ...client, runtimeEndpoint }, signal)
 }

@@ -28,7 +28,7 @@ import type { NumaNode } from '../system/machine/hardware/read-numa-nodes.ts'
 import type { SubordinateIds } from '../system/machine/read-subordinate-ids.ts'
 import type { findShims } from '../system/processes/find-shims.ts'
 import type { ProcessIdentity } from '../system/processes/process-identity.ts'
-import type { RuntimeClientOptions } from './connect-runtime.ts'
+import type { RuntimeClientOptions } from '../protocols/runtime/connect-runtime.ts'
 import type { Cluster } from './cluster/join-cluster.ts'
 import type { Membership } from './cluster/membership.ts'
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { systemClock } from '../base/async/clock.ts'
-import { silentLogger } from '../base/telemetry/silent-logger.ts'
+import { systemClock } from '../../base/async/clock.ts'
+import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { connectRuntime } from './connect-runtime.ts'
 
 const { signal } = new AbortController()

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
-import { explainRemovedFlag } from '../model/config/flags/removed-flags.ts'
-import { createCriClient } from '../protocols/cri/cri-client.ts'
-import type { CriClient, CriClientOptions } from '../protocols/cri/cri-client.ts'
-import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
-import { askSpeaker } from '../protocols/docker/speaks-docker.ts'
-import type { DockerClientOptions } from '../protocols/docker/docker-client.ts'
+import { explainRemovedFlag } from '../../model/config/flags/removed-flags.ts'
+import { createCriClient } from '../cri/cri-client.ts'
+import type { CriClient, CriClientOptions } from '../cri/cri-client.ts'
+import { parseEndpoint } from '../cri/parse-endpoint.ts'
+import { askSpeaker } from '../docker/speaks-docker.ts'
+import type { DockerClientOptions } from '../docker/docker-client.ts'
 
 /** What a client of any runtime is made with. */
 export interface RuntimeClientOptions
@@ -33,9 +33,9 @@ export async function connectRuntime(options: RuntimeClientOptions, signal: Abor
     )
   // Loaded only where there is Docker.
   const [{ createDockerClient }, { dockerFiles }, { BridgePorts }] = await Promise.all([
-    import('../protocols/docker/docker-client.ts'),
-    import('../system/directories/docker-files.ts'),
-    import('../system/network/bridge-ports.ts'),
+    import('../docker/docker-client.ts'),
+    import('../../system/directories/docker-files.ts'),
+    import('../../system/network/bridge-ports.ts'),
   ])
   const ports = options.hairpin === true ? { ports: new BridgePorts() } : {}
   return createDockerClient({ ...options, ...ports, files: dockerFiles })
