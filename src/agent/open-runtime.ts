@@ -1,14 +1,12 @@
 import type { Loop } from '../base/async/loop.ts'
 import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
 import { createNodeCredentials, findImageLogins } from '../pods/images/credentials/create-node-credentials.ts'
-import { listDockerFlags, toDockerSettings } from '../model/config/flags/docker-flags.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
 import { Observer } from '../pods/observe/observer.ts'
 import { RelistHealth } from '../pods/observe/relist-health.ts'
 import { runObserver } from '../pods/observe/run-observer.ts'
 import { RuntimeHealth } from '../pods/observe/runtime-health.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
-import { MovingRecords } from '../protocols/cni/moving-records.ts'
 import { askAgain } from '../protocols/cri/ask-again.ts'
 import { findCdiFault } from '../protocols/cri/find-cdi-fault.ts'
 import { listLargeImages } from '../protocols/cri/list-large-images.ts'
@@ -16,7 +14,7 @@ import { measureCalls } from '../protocols/cri/measure-calls.ts'
 import { streamLists } from '../protocols/cri/stream-lists.ts'
 import { findCgroupDriver, startRuntime } from '../protocols/cri/start-runtime.ts'
 import { toRuntimeFeatures } from '../protocols/cri/to-runtime-features.ts'
-import { PAUSE_IMAGES } from '../protocols/docker/pause-images.ts'
+import { toDockerOptions } from '../protocols/runtime/to-docker-options.ts'
 import type { Hints } from './hub.ts'
 import type { Base } from './open-base.ts'
 
@@ -36,6 +34,7 @@ export type Runtime = Awaited<ReturnType<typeof openRuntime>>
 export async function openRuntime(base: Base, hub: Hints) {
   const { settings, metrics, membership, clock, log, tasks } = base
   const { config } = settings
+  const logins = createNodeCredentials(base)
   const client = base.resources.use(
     await base.connectRuntime(
       {
@@ -43,6 +42,7 @@ export async function openRuntime(base: Base, hub: Hints) {
         imageEndpoint: settings.imageServiceEndpoint,
         requestTimeoutMs: config.runtimeRequestTimeout,
         ...toDockerOptions(base),
+        sandboxLogins: (image) => findImageLogins(logins, image),
         logLimits: toLogLimits(config),
         tracer: base.tracer,
         clock,
@@ -126,28 +126,5 @@ export async function openRuntime(base: Base, hub: Hints) {
     /** Why containers get no CDI devices from it; undefined when they do. */
     cdiFault: (signal: AbortSignal) => findCdiFault(calls, version, signal),
     loops,
-  }
-}
-
-/** How pods run where the runtime is Docker. */
-function toDockerOptions(base: Base) {
-  const { settings, host, rootDirectory, log } = base
-  const logins = createNodeCredentials(base)
-  const { pauseImage, pullProgressMs, cni, network } = toDockerSettings(settings.flags)
-  const { configurations, programs, mtu, cache } = network
-  const records = new MovingRecords({
-    current: `${cache}/results`,
-    file: host.stateFile(`${rootDirectory}/cni_cache_folders`),
-    open: (path) => host.recordFolder(path),
-    log,
-  })
-  return {
-    dockerFlags: listDockerFlags(settings.flags),
-    pauseImages: pauseImage === '' ? PAUSE_IMAGES : [pauseImage],
-    sandboxLogins: (image: string) => findImageLogins(logins, image),
-    pullProgressMs,
-    // Parity: without kubenet, promiscuous-bridge meant hairpin-veth.
-    hairpin: settings.config.hairpinMode !== 'none',
-    network: { enabled: cni, configurations, programs, mtu, records },
   }
 }
