@@ -21,13 +21,6 @@ import type { Base } from './open-base.ts'
 // Kubernetes wants a runtime that reports its cgroup driver from this version on.
 const REPORTS_DRIVER_FROM = '1.37.0'
 
-const TOO_LARGE = {
-  type: 'Warning',
-  reason: 'RuntimeListsTooLarge',
-  message:
-    'The lists of the container runtime are larger than a message may be (16 MiB), pods are observed one by one. Remove dead containers, or shorten annotations of pods.',
-} as const
-
 export type Runtime = Awaited<ReturnType<typeof openRuntime>>
 
 /** Waits for the runtime and asks it what it is. What runs in it is observed from here on. */
@@ -76,7 +69,7 @@ export async function openRuntime(base: Base, hub: Hints) {
   const onDemand = settings.gates.enabled('PLEGOnDemandRelist')
   const relists = new RelistHealth({
     syncFrequencyMs: config.syncFrequency,
-    onTooLarge: () => membership.nodeEvents.record(TOO_LARGE),
+    events: membership.nodeEvents,
     metrics,
     clock,
     log,

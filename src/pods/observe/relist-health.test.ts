@@ -8,8 +8,8 @@ test('lists that are not complete are reported once, until one was complete agai
   const lines: string[] = []
   const log = { ...silentLogger, warn: (message: string) => void lines.push(message) }
   const metrics = { relist: () => {}, listTooLarge: () => {} }
-  const onTooLarge = () => {}
-  const health = new RelistHealth({ syncFrequencyMs: 1000, metrics, onTooLarge, clock: new FakeClock(), log })
+  const events = { record: () => {} }
+  const health = new RelistHealth({ syncFrequencyMs: 1000, metrics, events, clock: new FakeClock(), log })
   const shortRelist = () => {
     health.omitted(['a'])
     health.omitted(['b', 'c'])
@@ -26,11 +26,11 @@ test('lists that are not complete are reported once, until one was complete agai
 test('lists that are too large are counted each time, and reported once until they are not', () => {
   let [counted, reported] = [0, 0]
   const metrics = { relist: () => {}, listTooLarge: () => void (counted += 1) }
-  const onTooLarge = () => void (reported += 1)
+  const events = { record: () => void (reported += 1) }
   const health = new RelistHealth({
     syncFrequencyMs: 1000,
     metrics,
-    onTooLarge,
+    events,
     clock: new FakeClock(),
     log: silentLogger,
   })

@@ -1,14 +1,22 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { computeRelistProblem } from './compute-relist-problem.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
 const STUCK_MS = 300_000
+const TOO_LARGE = {
+  type: 'Warning',
+  reason: 'RuntimeListsTooLarge',
+  message:
+    'The lists of the container runtime are larger than a message may be (16 MiB), pods are observed one by one. Remove dead containers, or shorten annotations of pods.',
+} as const
 
 interface RelistHealthDeps {
   readonly syncFrequencyMs: number
   readonly metrics: Pick<AgentMetrics, 'relist' | 'listTooLarge'>
-  readonly onTooLarge: () => void
+  /** About the node. */
+  readonly events: Pick<NodeEvents, 'record'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -51,13 +59,13 @@ export class RelistHealth {
 
   /** A list of everything is larger than the runtime can send. It is reported once, until one was not. */
   tooLarge(): void {
-    const { metrics, onTooLarge, log } = this.#deps
+    const { metrics, events, log } = this.#deps
     const isKnown = this.#isTooLarge || this.#wasTooLarge
     this.#isTooLarge = true
     metrics.listTooLarge()
     if (isKnown) return
     log.warn('the lists of the runtime are too large to be sent, pods are asked for one by one')
-    onTooLarge()
+    events.record(TOO_LARGE)
   }
 
   /** Why the node is not ready. */
