@@ -1,5 +1,6 @@
 import { sharesToWeight } from '../../model/resources/cpu-time.ts'
 import type { CgroupValues } from '../../model/resources/cgroup-values.ts'
+import { parseCpuSet } from '../../model/resources/cpu-set.ts'
 
 /** A property of a unit of systemd: t is a number of 64 bits, ay a list of bytes. */
 export type SliceProperty = readonly [name: string, value: { readonly signature: 't'; readonly value: bigint } | Bytes]
@@ -48,15 +49,9 @@ function quota(value: bigint, period: bigint): SliceProperty[] {
 }
 
 /** "0-2,9" as bits, the lowest first. */
-function toMask(cpus: string): readonly number[] {
-  const bytes: number[] = []
-  for (const part of cpus.split(',')) {
-    const [first = 0, last = first] = part.split('-').map(Number)
-    for (let cpu = first; cpu <= last; cpu += 1) {
-      const index = cpu >> 3
-      while (bytes.length <= index) bytes.push(0)
-      bytes[index] = (bytes[index] ?? 0) | (1 << (cpu & 7))
-    }
-  }
+function toMask(list: string): readonly number[] {
+  const cpus = parseCpuSet(list)
+  const bytes = Array.from({ length: ((cpus.at(-1) ?? -1) >> 3) + 1 }, () => 0)
+  for (const cpu of cpus) bytes[cpu >> 3] = (bytes[cpu >> 3] ?? 0) | (1 << (cpu & 7))
   return bytes
 }

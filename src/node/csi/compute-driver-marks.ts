@@ -1,5 +1,6 @@
 import type { Node } from '../../model/generated/core-v1.ts'
 import type { KnownDrivers } from './csi-node-object.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** What the Node object says of its drivers, and which topologies conflict with it. */
 export interface DriverMarks {
@@ -59,7 +60,7 @@ function nextNodeIds(text: string | undefined, known: KnownDrivers): string | un
 function parseNodeIds(text = ''): ReadonlyMap<string, string> {
   try {
     const value: unknown = JSON.parse(text)
-    const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
+    const entries = isRecord(value) ? Object.entries(value) : []
     return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
   } catch {
     return new Map()

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { DeviceList, PluginDevice } from './device.ts'
 import type { DevicePluginCalls } from './device-plugin-client.ts'
+import { WatchedValue } from '../../base/async/watched-value.ts'
 
 /** How many devices there are of each resource, and how many of them can be given. */
 export interface DeviceCounts {
@@ -38,7 +39,7 @@ export class DeviceInventory {
   readonly #resources = new Map<string, DeviceResource>()
   /** Resources whose plugins did not come back: the node has none of them any more. */
   readonly #dropped = new Set<string>()
-  readonly #waiting = new Set<() => void>()
+  readonly #changes = new WatchedValue(0)
 
   constructor(deps: DeviceInventoryDeps) {
     this.#deps = deps
@@ -147,17 +148,8 @@ export class DeviceInventory {
 
   /** Resolves at the next change of any kind. */
   async nextChange(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const abort = () => reject(signal.reason)
-    this.#waiting.add(resolve)
-    signal.addEventListener('abort', abort, { once: true })
-    try {
-      await promise
-    } finally {
-      this.#waiting.delete(resolve)
-      signal.removeEventListener('abort', abort)
-    }
+    const seen = this.#changes.value
+    await this.#changes.until((count) => count !== seen, signal)
   }
 
   #set(resource: string, state: DeviceResource): void {
@@ -166,7 +158,7 @@ export class DeviceInventory {
   }
 
   #report(): void {
-    for (const resolve of this.#waiting) resolve()
+    this.#changes.set(this.#changes.value + 1)
     this.#deps.onChange()
   }
 }

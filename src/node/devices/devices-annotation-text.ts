@@ -1,4 +1,5 @@
 import type { ContainerDevices } from './device.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** The ids of a container's devices by resource, as text: from it they are known again when the record of them is lost. */
 export function formatDevicesAnnotation(devices: ReadonlyMap<string, Pick<ContainerDevices, 'ids'>>): string {
@@ -9,7 +10,7 @@ export function formatDevicesAnnotation(devices: ReadonlyMap<string, Pick<Contai
 export function parseDevicesAnnotation(text: string): ReadonlyMap<string, readonly string[]> {
   try {
     const parsed: unknown = JSON.parse(text)
-    if (typeof parsed !== 'object' || parsed === null) return new Map()
+    if (!isRecord(parsed)) return new Map()
     return new Map(Object.entries(parsed).filter((entry): entry is [string, string[]] => isTextList(entry[1])))
   } catch {
     return new Map()

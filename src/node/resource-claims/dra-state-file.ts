@@ -3,6 +3,7 @@ import { goJson } from '../../model/text/go-json.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
 import { claimKey } from './claim-record.ts'
 import type { ClaimDevice, ClaimRecord } from './claim-record.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** The file in the root directory; the Go kubelet's own, so that either agent ends what the other began. */
 export const DRA_STATE_FILE = 'dra_manager_state'
@@ -89,8 +90,8 @@ function parseDevice(value: unknown): ClaimDevice {
 type Fields = Readonly<Record<string, unknown>>
 
 function recordOf(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected(`${what} to be an object`)
-  return value as Fields
+  if (!isRecord(value)) throw unexpected(`${what} to be an object`)
+  return value
 }
 
 function textOf(fields: Fields, name: string): string {

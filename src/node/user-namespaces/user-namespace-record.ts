@@ -1,4 +1,5 @@
 import type { IdMapping, UserNamespaceMapping } from '../../model/pod/user-namespace.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 /** The text of a record as the Go kubelet writes it. */
 export function formatUserNamespaceRecord({ uids, gids }: UserNamespaceMapping): string {
@@ -30,7 +31,7 @@ function toId(entry: unknown, field: string): number {
 }
 
 function valueOf(object: unknown, field: string): unknown {
-  return typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[field] : undefined
+  return isRecord(object) ? object[field] : undefined
 }
 
 function recordError(field: string, value: unknown, expected: string): Error {

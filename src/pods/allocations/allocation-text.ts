@@ -6,6 +6,7 @@ import { parsePodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import { formatQuantity, parseQuantity } from '../../model/resources/quantity.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
+import { isRecord } from '../../base/document/is-record.ts'
 
 export type Allocations = ReadonlyMap<PodUid, PodAllocation>
 
@@ -112,8 +113,6 @@ function parseClaim(value: unknown): ResourceClaim {
 }
 
 function toObject(value: unknown, what: string): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`expected ${what} to be an object`)
-  }
-  return value as Json
+  if (!isRecord(value)) throw new Error(`expected ${what} to be an object`)
+  return value
 }

@@ -1,3 +1,5 @@
+import { isRecord } from '../../base/document/is-record.ts'
+
 /** An entry of a log that Docker writes. */
 interface DockerEntry {
   /** Ends with the end of its line, unless the line goes on in the next entry. */
@@ -14,8 +16,8 @@ export function parseDockerEntry(line: string): DockerEntry | undefined {
   } catch {
     return undefined
   }
-  if (typeof entry !== 'object' || entry === null) return undefined
-  const { log, stream, time } = entry as Readonly<Record<string, unknown>>
+  if (!isRecord(entry)) return undefined
+  const { log, stream, time } = entry
   if (typeof log !== 'string' || typeof time !== 'string' || (stream !== 'stdout' && stream !== 'stderr'))
     return undefined
   return { log, stream, time }

@@ -1,12 +1,9 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
-import type { ContainerMount } from '../containers/compute-mounts.ts'
 import { computePodPaths } from '../containers/pod-paths.ts'
-import type { Device, ImageSpec } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
 import { mountPointsBelow } from '../../system/mounts/mount-table.ts'
 import type { Mounter } from '../../system/mounts/mounter.ts'
-import type { Container, EphemeralContainer } from '../../model/generated/core-v1.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import type { VolumeMetrics } from '../../metrics/volume-metrics.ts'
@@ -30,6 +27,7 @@ import { VolumeReports } from './volume-reports.ts'
 import { VolumeTable } from './volume-table.ts'
 import type { ResolvedVolume } from './volume-table.ts'
 import type { DesiredVolume, SelinuxChoice, VolumePlace, VolumeSource } from './desired-volume.ts'
+import type { ContainerVolumes, ContainerVolumesRequest } from '../containers/container-volumes.ts'
 
 export interface VolumesDeps {
   /** Without links, as the kernel's mount table has it. */
@@ -48,11 +46,6 @@ export interface VolumesDeps {
   readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'volumeFound' | 'foreignVolumeCleaned'>
   readonly clock: Clock
   readonly log: Logger
-}
-
-export interface ContainerVolumes {
-  readonly mounts: readonly ContainerMount[]
-  readonly devices: readonly Device[]
 }
 
 /**
@@ -125,15 +118,7 @@ export class Volumes {
 
   /** What a container gets of the volumes; fails with a ContainerConfigError. */
   async containerVolumes(
-    request: {
-      readonly pod: Pod
-      readonly container: Container | EphemeralContainer
-      /** Volumes of the pod whose content comes from the runtime. */
-      readonly images: ReadonlyMap<string, ImageSpec>
-      readonly environment: () => ReadonlyMap<string, string>
-      readonly recursiveReadOnlyMounts: boolean
-      readonly noteStep: NoteStep
-    },
+    request: ContainerVolumesRequest & { readonly noteStep: NoteStep },
     signal: AbortSignal,
   ): Promise<ContainerVolumes> {
     const { pod, container, noteStep } = request

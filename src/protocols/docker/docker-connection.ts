@@ -2,6 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { BackOff } from '../../base/async/back-off.ts'
 import type { GrpcConnection } from '../grpc/grpc-connection.ts'
 import type { DockerApi } from './api/docker-api.ts'
+import { waitForShared } from '../../base/async/wait-for-shared.ts'
 
 const RETRIES = { firstMs: 100, longestMs: 3000 }
 
@@ -39,18 +40,15 @@ export class DockerConnection implements GrpcConnection {
 
   async nextChange(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const abort = () => reject(signal.reason)
+    const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.add(resolve)
-    signal.addEventListener('abort', abort, { once: true })
     this.#end.signal.addEventListener('abort', () => resolve(), { once: true, signal })
     try {
       if (this.closed) return
       this.#watch()
-      await promise
+      await waitForShared(promise, signal)
     } finally {
       this.#waiting.delete(resolve)
-      signal.removeEventListener('abort', abort)
     }
   }
 

@@ -255,8 +255,6 @@ function parseWatchEvent(line: string): WatchEvent {
   }
   const { type, object } = value ?? {}
   if (!WATCH_TYPES.includes(type)) throw new GarbledAnswerError('Cannot read a watch: a line is of no known type')
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw new GarbledAnswerError('Cannot read a watch: a line has no object')
-  }
+  if (!isRecord(object)) throw new GarbledAnswerError('Cannot read a watch: a line has no object')
   return { type, object } as WatchEvent
 }

@@ -1,3 +1,5 @@
+import { isRecord } from '../../base/document/is-record.ts'
+
 /** How a remote command ended, as its server reported it. */
 export interface CommandEnd {
   /** Of the protocol; from version 4 on the server sends a whole Status, before that only text, and only of a failure. */
@@ -20,21 +22,26 @@ export function computeCommandStatus({ version, reported, failure }: CommandEnd)
 
 const SUCCESS = JSON.stringify({ metadata: {}, status: 'Success' })
 
-function failureStatus(message: string): string {
-  return JSON.stringify({
+/** A Status for a command that could not be run, or of which the end is not known. */
+export function internalErrorStatus(message: string): Readonly<Record<string, unknown>> {
+  return {
     metadata: {},
     status: 'Failure',
     message: `Internal error occurred: ${message}`,
     reason: 'InternalError',
     details: { causes: [{ message }] },
     code: 500,
-  })
+  }
+}
+
+function failureStatus(message: string): string {
+  return JSON.stringify(internalErrorStatus(message))
 }
 
 function isStatus(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && 'status' in value
+    return isRecord(value) && 'status' in value
   } catch {
     return false
   }

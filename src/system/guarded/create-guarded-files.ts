@@ -87,7 +87,7 @@ export function createGuardedFiles(options: GuardedFilesOptions): GuardedFiles &
     try {
       await run('releaseTarget', { request: { target }, place: target, silenceMs: PROMPT_MS }, signal)
     } catch (error) {
-      log.warn('bind of a subPath may be left behind', { target, error: String(error) })
+      log.warn('bind of a subPath may be left behind', { target, error })
     }
   }
 }

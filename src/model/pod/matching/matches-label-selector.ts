@@ -1,4 +1,5 @@
-import type { LabelSelector, LabelSelectorRequirement } from '../../generated/core-v1.ts'
+import type { LabelSelector } from '../../generated/core-v1.ts'
+import { matchesRequirement } from './matches-requirement.ts'
 
 /** True when the labels have all that is asked for. No selector fits nothing; one that asks for nothing fits everything. */
 export function matchesLabelSelector(
@@ -10,25 +11,6 @@ export function matchesLabelSelector(
   const { matchLabels = {}, matchExpressions = [] } = selector
   return (
     Object.entries(matchLabels).every(([key, value]) => own.get(key) === value) &&
-    matchExpressions.every((requirement) => matches(requirement, own))
+    matchExpressions.every((requirement) => matchesRequirement(requirement, own))
   )
-}
-
-function matches(
-  { key, operator, values = [] }: LabelSelectorRequirement,
-  labels: ReadonlyMap<string, string>,
-): boolean {
-  const value = labels.get(key)
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value)
-    case 'NotIn':
-      return value === undefined || !values.includes(value)
-    case 'Exists':
-      return value !== undefined
-    case 'DoesNotExist':
-      return value === undefined
-    default:
-      return false
-  }
 }

@@ -1,4 +1,5 @@
 import type { NodeSelector, NodeSelectorRequirement } from '../../generated/core-v1.ts'
+import { matchesRequirement } from './matches-requirement.ts'
 
 /** What selectors read of a node. */
 export interface SelectableNode {
@@ -18,26 +19,15 @@ export function matchesNodeSelector({ nodeSelectorTerms }: NodeSelector, { name,
   )
 }
 
-function matches(
-  { key, operator, values = [] }: NodeSelectorRequirement,
-  labels: ReadonlyMap<string, string>,
-): boolean {
-  const value = labels.get(key)
+function matches(requirement: NodeSelectorRequirement, labels: ReadonlyMap<string, string>): boolean {
+  const { key, operator, values = [] } = requirement
   switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value)
-    case 'NotIn':
-      return values.length > 0 && (value === undefined || !values.includes(value))
-    case 'Exists':
-      return values.length === 0 && value !== undefined
-    case 'DoesNotExist':
-      return values.length === 0 && value === undefined
     case 'Gt':
-      return compare(value, values, (a, b) => a > b)
+      return compare(labels.get(key), values, (a, b) => a > b)
     case 'Lt':
-      return compare(value, values, (a, b) => a < b)
+      return compare(labels.get(key), values, (a, b) => a < b)
     default:
-      return false
+      return matchesRequirement(requirement, labels)
   }
 }
 

@@ -1,4 +1,5 @@
 import { goJson } from '../../../model/text/go-json.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 /** The file in the root directory; the Go kubelet's own. It has no checksum. */
 export const DRA_HEALTH_FILE = 'dra_health_state'
@@ -79,7 +80,6 @@ function parseEntry(driver: string, fields: Fields): DeviceHealthRecord {
 type Fields = Readonly<Record<string, unknown>>
 
 function fieldsOf(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error('Cannot use the health of devices: expected objects')
-  return value as Fields
+  if (!isRecord(value)) throw new Error('Cannot use the health of devices: expected objects')
+  return value
 }

@@ -1,24 +1,23 @@
 import { computeContainerConfig, computeContainerEnvironment } from '../../containers/compute-container-config.ts'
 import type { CpusetAssignment } from '../../containers/compute-container-resources.ts'
 import type { ContainerInjections } from '../../containers/container-injections.ts'
-import type { ContainerMount } from '../../containers/compute-mounts.ts'
 import { computeRestartCount } from '../../containers/compute-restart-count.ts'
 import type { EnvironmentSources } from '../../containers/environment/environment-sources.ts'
 import { computeEtcHosts } from '../../containers/network/compute-etc-hosts.ts'
 import { computePodHostname } from '../../containers/network/compute-hostname.ts'
 import { computePodPaths, terminationLogPath } from '../../containers/pod-paths.ts'
 import type { NoteStep } from '../../../base/telemetry/note-step.ts'
-import type { Container, EphemeralContainer } from '../../../model/generated/core-v1.ts'
 import { newestInstance } from '../../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import type { RuntimeFeatures } from '../../../model/pod/runtime-features.ts'
-import type { ContainerConfig, Device, ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
+import type { ContainerConfig, ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { NodeSettings } from '../node-settings.ts'
 import type { PodSandboxInUse } from './create-sandbox.ts'
 import type { PodInjections } from './pod-injections.ts'
 import type { LocalImage } from './request-images.ts'
+import type { ContainerVolumes, ContainerVolumesRequest } from '../../containers/container-volumes.ts'
 
 export interface DescribeContainerDeps {
   /** Reads what the environment of a container needs from elsewhere. */
@@ -27,7 +26,7 @@ export interface DescribeContainerDeps {
     signal: AbortSignal,
   ) => Promise<EnvironmentSources>
   readonly injections: Pick<PodInjections, 'containerInjections'>
-  readonly volumes: ContainerVolumes
+  readonly volumes: PodVolumes
   readonly placement: {
     /** The CPUs and memory nodes of a container that is about to be made; undefined when it may use all. */
     prepare(uid: PodUid, container: string): Promise<CpusetAssignment | undefined>
@@ -40,20 +39,12 @@ export interface DescribeContainerDeps {
   readonly random: () => number
 }
 
-interface ContainerVolumes {
+interface PodVolumes {
   /** What one container gets of the pod's volumes; fails with a ContainerConfigError. */
   containerVolumes(
-    request: {
-      readonly pod: Pod
-      readonly container: Container | EphemeralContainer
-      /** Volumes whose content the runtime mounts, by name. */
-      readonly images: ReadonlyMap<string, ImageSpec>
-      readonly environment: () => ReadonlyMap<string, string>
-      readonly recursiveReadOnlyMounts: boolean
-      readonly noteStep: NoteStep
-    },
+    request: ContainerVolumesRequest & { readonly noteStep: NoteStep },
     signal: AbortSignal,
-  ): Promise<{ readonly mounts: readonly ContainerMount[]; readonly devices: readonly Device[] }>
+  ): Promise<ContainerVolumes>
   /** Groups that processes of the pod need for its volumes. */
   groups(uid: PodUid): readonly number[]
 }
@@ -144,7 +135,7 @@ async function mountVolumes(
     injections,
   }: ContainerStartRequest & { readonly sources: EnvironmentSources; readonly injections: ContainerInjections },
   signal: AbortSignal,
-): ReturnType<ContainerVolumes['containerVolumes']> {
+): Promise<ContainerVolumes> {
   const instance = { podIps: sandbox.ips, injections }
   const input = { pod, kinded, instance, node: deps.node.container, sources }
   const request = {

@@ -7,6 +7,7 @@ import type { PodHistory } from '../pod-history.ts'
 import type { PodTermination } from './pod-termination.ts'
 import { stopPod } from './stop-pod.ts'
 import type { StopPodDeps } from './stop-pod.ts'
+import { computeBackOff } from '../../../base/async/back-off.ts'
 
 export type StopAndRefreshDeps = StopPodDeps & {
   readonly observer: {
@@ -35,8 +36,7 @@ export interface StopResult {
 // What an unknown pod would need cannot be known, so it gets the least.
 export const ORPHAN_GRACE_SECONDS = 1
 // A runtime that is behind with its work says that a container has stopped before it knows so itself: asked again and again, it gets no further.
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 10_000
+const RETRIES = { firstMs: 1000, longestMs: 10_000 }
 
 /** Stops all that runs of a pod and observes the result. */
 export async function stopAndRefresh(
@@ -63,7 +63,6 @@ export async function stopAndRefresh(
   // Something that was under way when the end was asked for is there only now; anything else did not stop.
   if (hasNewRunningParts(known, seen)) return { seen, retryMs: 0 }
   deps.log.warn('pod still runs after it was stopped, will try again', { pod: `${namespace}/${name}`, uid })
-  const retryMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** history.failedStops)
   history.failedStops += 1
-  return { seen, retryMs }
+  return { seen, retryMs: computeBackOff(RETRIES, history.failedStops) }
 }

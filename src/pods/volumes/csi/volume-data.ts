@@ -1,3 +1,5 @@
+import { isRecord } from '../../../base/document/is-record.ts'
+
 /** What vol_data.json says: enough to take a volume down when its pod and its persistent volume are not known any more. */
 export interface VolumeData {
   readonly driverName: string
@@ -42,7 +44,7 @@ export function parseVolumeData(text: string): VolumeData | undefined {
 function toFields(text: string): ReadonlyMap<string, string> {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null) return new Map()
+    if (!isRecord(value)) return new Map()
     return new Map(
       Object.entries(value).filter(
         (field): field is [string, string] => typeof field[1] === 'string' && field[1] !== '',

@@ -1,3 +1,6 @@
+import { FrameSplitter } from '../../streams/frame-splitter.ts'
+import type { FrameHead } from '../../streams/frame-splitter.ts'
+
 /** A piece of what a command printed. */
 export interface DockerOutput {
   readonly stream: 'stdout' | 'stderr'
@@ -13,36 +16,25 @@ class DockerStreamError extends Error {
   override readonly name = 'DockerStreamError'
 }
 
+interface DockerFrameHead extends FrameHead {
+  readonly type: number
+}
+
 /** Takes apart what Docker sends of a command without a terminal: frames with both outputs, cut anywhere. */
 export class DockerFrames {
-  #head: Buffer = Buffer.alloc(0)
-  #type = 0
-  #left = 0
-
-  #readHead(bytes: Buffer): Buffer {
-    const missing = HEAD_BYTES - this.#head.length
-    this.#head = Buffer.concat([this.#head, bytes.subarray(0, missing)])
-    if (this.#head.length === HEAD_BYTES) {
-      this.#type = this.#head.readUInt8(0)
-      this.#left = this.#head.readUInt32BE(4)
-      this.#head = Buffer.alloc(0)
-    }
-    return bytes.subarray(missing)
-  }
+  readonly #splitter = new FrameSplitter(readHead);
 
   /** The outputs in these bytes; a frame that is not complete is given as far as it came. */
   *push(input: Buffer): Generator<DockerOutput, void> {
-    let bytes = input
-    while (bytes.length > 0) {
-      if (this.#left === 0) {
-        bytes = this.#readHead(bytes)
-        continue
-      }
-      const piece = bytes.subarray(0, this.#left)
-      this.#left -= piece.length
-      bytes = bytes.subarray(piece.length)
-      if (this.#type === DAEMON_ERROR) throw new DockerStreamError(`Docker failed: ${piece.toString()}`)
-      yield { stream: this.#type === STDERR ? 'stderr' : 'stdout', bytes: piece }
+    for (const { head, bytes } of this.#splitter.push(input)) {
+      if (bytes.length === 0) continue
+      if (head.type === DAEMON_ERROR) throw new DockerStreamError(`Docker failed: ${bytes.toString()}`)
+      yield { stream: head.type === STDERR ? 'stderr' : 'stdout', bytes }
     }
   }
+}
+
+function readHead(input: Buffer): DockerFrameHead | undefined {
+  if (input.length < HEAD_BYTES) return undefined
+  return { headBytes: HEAD_BYTES, length: input.readUInt32BE(4), isWhole: false, type: input.readUInt8(0) }
 }

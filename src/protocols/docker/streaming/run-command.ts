@@ -5,6 +5,7 @@ import { writeBytes } from '../../streams/write-bytes.ts'
 import { DockerFrames } from '../api/docker-frames.ts'
 import { parseSizes } from './parse-sizes.ts'
 import type { TerminalSize } from './parse-sizes.ts'
+import { internalErrorStatus } from '../../streams/compute-command-status.ts'
 
 /** The client's side of a command, whatever protocol it speaks. */
 export interface CommandClient {
@@ -64,7 +65,7 @@ async function receiveOutput(client: CommandClient, { socket, tty }: DockerComma
   }
 }
 
-/** What a client hears of the end of a command: a Status of Kubernetes. */
+/** What a client gets at the end of a command: a Status of Kubernetes. */
 export function toCommandStatus(exitCode: number | undefined): Readonly<Record<string, unknown>> {
   if (exitCode === undefined || exitCode === 0) return { metadata: {}, status: 'Success' }
   return {
@@ -78,13 +79,5 @@ export function toCommandStatus(exitCode: number | undefined): Readonly<Record<s
 
 /** The same for a command that could not be run. */
 export function toFailureStatus(error: unknown): Readonly<Record<string, unknown>> {
-  const message = `error executing command in container: ${errorMessage(error)}`
-  return {
-    metadata: {},
-    status: 'Failure',
-    message: `Internal error occurred: ${message}`,
-    reason: 'InternalError',
-    details: { causes: [{ message }] },
-    code: 500,
-  }
+  return internalErrorStatus(`error executing command in container: ${errorMessage(error)}`)
 }

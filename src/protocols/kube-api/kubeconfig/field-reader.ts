@@ -1,5 +1,6 @@
 import type { DocumentObject, DocumentValue, Segments } from '../../../base/document/document-value.ts'
 import { KubeconfigError } from './kubeconfig.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 /** Reads the fields of a part of a file; what has another type than expected is reported with its place. */
 export class FieldReader {
@@ -14,9 +15,8 @@ export class FieldReader {
   ) {
     this.#segments = segments
     this.#report = report
-    if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
-      throw report(segments, 'expected an object')
-    this.#object = (value ?? {}) as DocumentObject
+    if (value !== null && !isRecord(value)) throw report(segments, 'expected an object')
+    this.#object = value ?? {}
   }
 
   fault(name: string, problem: string): KubeconfigError {

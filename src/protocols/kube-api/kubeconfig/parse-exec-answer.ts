@@ -1,4 +1,5 @@
 import type { KubeCredentials } from '../transport/kube-credentials.ts'
+import { isRecord } from '../../../base/document/is-record.ts'
 
 export interface ExecAnswer {
   readonly credentials: KubeCredentials
@@ -40,5 +41,5 @@ export function parseExecAnswer(text: string, apiVersion: string, fault: (proble
 }
 
 function toRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+  return isRecord(value) ? value : {}
 }

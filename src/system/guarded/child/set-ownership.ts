@@ -4,6 +4,7 @@ import { hasCode } from '../../files/error-codes.ts'
 import { holdTrusted } from './held-path.ts'
 import type { HeldPath } from './held-path.ts'
 import { walkTree } from './walk-tree.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
 
 const SET_GROUP_ID = 0o2000
 const SET_IDS = 0o6000
@@ -20,7 +21,7 @@ export function setOwnership(request: OwnershipRequest, onEntry: () => void): Ow
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return
       outcome.failed += 1
-      outcome.firstFailure ??= String(error)
+      outcome.firstFailure ??= errorMessage(error)
     }
   }
   using root = holdTrusted(request.root)

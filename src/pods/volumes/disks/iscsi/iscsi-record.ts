@@ -1,4 +1,5 @@
 import type { IscsiDisk } from './iscsi-disk.ts'
+import { isRecord } from '../../../../base/document/is-record.ts'
 
 /** What is left to be undone of a disk, as far as its folder does not say it. */
 export interface IscsiRecord {
@@ -44,7 +45,7 @@ export function parseIscsiRecord(text: string): IscsiRecord | undefined {
 function parseFields(text: string): ReadonlyMap<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map()
+    return isRecord(value) ? new Map(Object.entries(value)) : new Map()
   } catch {
     return new Map()
   }
