@@ -13,6 +13,23 @@ const NET_DEV = `Inter-|   Receive |  Transmit
   eth0: 100 2 0 1 0 0 0 0 50 6 0 0 0 0 0 0
 `
 
+/** What such a node is. */
+export const statsMachine = {
+  machineId: 'm',
+  systemUuid: 's',
+  bootId: 'b',
+  kernelVersion: '6.1.0',
+  osImage: 'Debian',
+  cores: 4,
+  physicalCores: 2,
+  sockets: 1,
+  memoryBytes: 8e9,
+  swapBytes: 0,
+  numaNodes: [],
+  caches: [],
+  memoryModules: [],
+}
+
 /** A node with a recorded tree of cgroups and one pod that has one container; with a journal of what was asked of others. */
 export class FakeStatsWorld {
   readonly clock = new FakeClock(Date.UTC(2026, 0, 1))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { FakeStatsWorld } from '../../../test/fakes/fake-stats-world.ts'
+import { FakeStatsWorld, statsMachine } from '../../../test/fakes/fake-stats-world.ts'
 import { parseExposition } from '../../../test/fixtures/parse-exposition.ts'
 import type { ParsedFamily } from '../../../test/fixtures/parse-exposition.ts'
 import { UPSTREAM_CADVISOR_FAMILIES } from '../../../test/fixtures/upstream-cadvisor-families.ts'
@@ -14,16 +14,7 @@ import type { StatsPart } from './stats-snapshot.ts'
 const { signal } = new AbortController()
 const time = String(Date.UTC(2026, 0, 1))
 const machine = {
-  machineId: 'm',
-  systemUuid: 's',
-  bootId: 'b',
-  kernelVersion: '6.1.0',
-  osImage: 'Debian',
-  cores: 4,
-  physicalCores: 2,
-  sockets: 1,
-  memoryBytes: 8e9,
-  swapBytes: 0,
+  ...statsMachine,
   numaNodes: [
     {
       id: 0,

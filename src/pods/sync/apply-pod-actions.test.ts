@@ -11,6 +11,7 @@ import {
 import { StartError } from '../../model/pod/start-error.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import { crashBackOffKey } from './decide/compute-crash-back-off.ts'
+import { NO_ACTIONS } from './decide/pod-actions.ts'
 import type { PodActions } from './decide/pod-actions.ts'
 import { createPodHistory } from './pod-history.ts'
 import type { PodDeps } from './pod-worker.ts'
@@ -24,18 +25,7 @@ const pod = createPod({
     containers: [createContainer({ name: 'a' }), createContainer({ name: 'b' })],
   },
 })
-const nothing: PodActions = {
-  killPod: false,
-  createSandbox: false,
-  sandboxId: 's-1',
-  attempt: 0,
-  kill: [],
-  reset: undefined,
-  resize: undefined,
-  start: [],
-  backingOff: [],
-  ended: false,
-}
+const nothing: PodActions = { ...NO_ACTIONS, sandboxId: 's-1' }
 const starts = (...names: string[]): PodActions['start'] =>
   names.map((name) => ({ kind: name.length > 1 ? 'init' : 'regular', name, previousEndedAt: undefined }))
 const observed = createObservedPod({

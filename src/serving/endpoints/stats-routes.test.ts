@@ -4,34 +4,24 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { FakeStatsWorld } from '../../../test/fakes/fake-stats-world.ts'
+import { FakeStatsWorld, statsMachine } from '../../../test/fakes/fake-stats-world.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { parseExposition } from '../../../test/fixtures/parse-exposition.ts'
 import { StatsEngine } from '../../node/stats/stats-engine.ts'
 import { createStatsRoutes } from './stats-routes.ts'
-
-const machine = {
-  machineId: 'm',
-  systemUuid: 's',
-  bootId: 'b',
-  kernelVersion: '6.1.0',
-  osImage: 'Debian',
-  cores: 4,
-  physicalCores: 2,
-  sockets: 1,
-  memoryBytes: 8e9,
-  swapBytes: 0,
-  numaNodes: [],
-  caches: [],
-  memoryModules: [],
-}
 
 /** The routes on a port; the router and the checks before it are not part of this. */
 async function serve(t: TestContext) {
   const world = new FakeStatsWorld()
   const { signal } = new AbortController()
   const engine = new StatsEngine(world.deps, signal)
-  const routes = createStatsRoutes({ engine, nodeName: 'node-1', showHidden: false, machine, log: silentLogger })
+  const routes = createStatsRoutes({
+    engine,
+    nodeName: 'node-1',
+    showHidden: false,
+    machine: statsMachine,
+    log: silentLogger,
+  })
   const server = createServer((raw, response) => {
     const url = new URL(raw.url ?? '/', 'http://node')
     const route = routes.find(({ path }) => path === url.pathname)

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { toCanonicalIp } from './canonical-ip.ts'
+import { readKernelText } from './read-kernel-text.ts'
 
 /** The addresses of each network interface. */
 export type InterfaceAddresses = Readonly<Record<string, readonly string[]>>
@@ -22,7 +22,7 @@ const LINK_LOCAL = /^fe[89ab]/
  * and is asked for every ten seconds. Link-local addresses may be out of date: they come and go with pods, and none is that of the node.
  */
 export function createKnownInterfaces(
-  deps: KnownInterfacesDeps = { list: listInterfaces, read: readText },
+  deps: KnownInterfacesDeps = { list: listInterfaces, read: readKernelText },
 ): () => InterfaceAddresses {
   let known: { readonly key: string; readonly interfaces: InterfaceAddresses } | undefined
   return () => {
@@ -49,13 +49,4 @@ function listInterfaces(): InterfaceAddresses {
       (addresses ?? []).map(({ address }) => toCanonicalIp(address)),
     ]),
   )
-}
-
-/** A file of the kernel; empty where there is none. */
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }

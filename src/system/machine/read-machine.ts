@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { isUserNamespace } from '../files/is-user-namespace.ts'
 import { hasSwapController } from '../cgroups/has-swap-controller.ts'
 import { readContainerContext } from './read-container-context.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
+import { readKernelText } from './read-kernel-text.ts'
 
 /** What the machine is, read once at the start. */
 export interface MachineInfo {
@@ -28,11 +29,11 @@ const CPUS = '/sys/devices/system/cpu'
 /** Reads it from /proc and /sys. Short files of the kernel, read at once: nothing else runs yet. */
 export function readMachine(): MachineInfo {
   const cgroupVersion = existsSync(`${CGROUPS}/cgroup.controllers`) ? 2 : 1
-  const memory = readText('/proc/meminfo')
+  const memory = readKernelText('/proc/meminfo')
   const selinuxEnabled = existsSync('/sys/fs/selinux/enforce')
   return {
     cgroupVersion,
-    onlineCpus: parseCpuSet(readText(`${CPUS}/online`).trim()),
+    onlineCpus: parseCpuSet(readKernelText(`${CPUS}/online`).trim()),
     memoryBytes: kilobytes(memory, 'MemTotal'),
     swapBytes: kilobytes(memory, 'SwapTotal'),
     swapController: hasSwapController(cgroupVersion),
@@ -42,7 +43,7 @@ export function readMachine(): MachineInfo {
       .filter((path) => /\/cpu\d+\//.test(path) && existsSync(path)),
     selinuxEnabled,
     selinuxFileContext: selinuxEnabled ? readContainerContext() : undefined,
-    inUserNamespace: isUserNamespace(readText('/proc/self/uid_map')),
+    inUserNamespace: isUserNamespace(readKernelText('/proc/self/uid_map')),
   }
 }
 
@@ -57,14 +58,6 @@ function hugepageName(directory: string): string[] {
   if (Number.isNaN(kilo)) return []
   if (kilo >= 2 ** 20) return [`${kilo / 2 ** 20}GB`]
   return [kilo >= 1024 ? `${kilo / 1024}MB` : `${kilo}KB`]
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 function listNames(path: string): string[] {

@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { familyOf, toCanonicalIp } from './canonical-ip.ts'
-import { createKnownInterfaces, readText } from './known-interfaces.ts'
+import { createKnownInterfaces } from './known-interfaces.ts'
 import type { InterfaceAddresses } from './known-interfaces.ts'
+import { readKernelText } from './read-kernel-text.ts'
 
 /** What the machine says about its addresses; replaced in tests. */
 export interface AddressSources {
@@ -74,8 +75,8 @@ function findAddressFault(ip: string, local: readonly string[]): string | undefi
 const machineSources: AddressSources = {
   interfaces: createKnownInterfaces(),
   defaultRoutes: () => ({
-    IPv4: parseDefaultRoute(readText('/proc/net/route')),
-    IPv6: parseDefaultRoute6(readText('/proc/net/ipv6_route')),
+    IPv4: parseDefaultRoute(readKernelText('/proc/net/route')),
+    IPv6: parseDefaultRoute6(readKernelText('/proc/net/ipv6_route')),
   }),
   lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
 }

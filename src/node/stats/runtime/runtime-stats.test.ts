@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { FakeStatsWorld } from '../../../../test/fakes/fake-stats-world.ts'
+import { FakeStatsWorld, statsMachine } from '../../../../test/fakes/fake-stats-world.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import {
   ListMetricDescriptorsResponse,
@@ -18,22 +18,6 @@ const { signal } = new AbortController()
 const AT = 1_767_225_600_000_000_000n
 const value = (number: bigint | number) => ({ value: BigInt(number) })
 const psi = { Full: { Total: 5n, Avg10: 1, Avg60: 2, Avg300: 3 }, Some: { Total: 6n, Avg10: 4, Avg60: 5, Avg300: 6 } }
-const machine = {
-  machineId: 'm',
-  systemUuid: 's',
-  bootId: 'b',
-  kernelVersion: '6.1.0',
-  osImage: 'Debian',
-  cores: 4,
-  physicalCores: 2,
-  sockets: 1,
-  memoryBytes: 8e9,
-  swapBytes: 0,
-  numaNodes: [],
-  caches: [],
-  memoryModules: [],
-}
-
 function setUp(_: TestContext, given: Partial<RuntimeStatsDeps['calls']> = {}) {
   const world = new FakeStatsWorld(2)
   const [pod] = world.pods
@@ -135,7 +119,7 @@ describe('stats of the runtime', () => {
     const { pods } = await summary()
     assert.equal(pods[0]?.memory?.workingSetBytes, 100)
     assert.equal(asked.length, world.pods.length)
-    const names = [...computeCadvisorMetrics(await engine.ask(['usage', 'details'], signal, 0), machine)]
+    const names = [...computeCadvisorMetrics(await engine.ask(['usage', 'details'], signal, 0), statsMachine)]
     assert.ok(names.length > 0 && names.every(({ name }) => name.startsWith('machine_')))
     assert.deepEqual(world.warnings, [
       'the runtime cannot send its metrics of pods, /metrics/cadvisor shows the machine alone',
@@ -197,7 +181,7 @@ describe('stats of the runtime', () => {
   test('are what scrapers get, beside the machine', async (t) => {
     const { engine } = setUp(t)
     const families = [
-      ...computeCadvisorMetrics(await engine.ask(['usage', 'details', 'network'], signal), machine),
+      ...computeCadvisorMetrics(await engine.ask(['usage', 'details', 'network'], signal), statsMachine),
     ].filter(({ name }) => !name.startsWith('machine_'))
     assert.deepEqual(families, [
       {
@@ -218,7 +202,7 @@ describe('stats of the runtime', () => {
         throw new CriCallError('listMetricDescriptors', 'Unimplemented', 'not here')
       },
     })
-    const names = [...computeCadvisorMetrics(await engine.ask(['usage', 'details'], signal), machine)].map(
+    const names = [...computeCadvisorMetrics(await engine.ask(['usage', 'details'], signal), statsMachine)].map(
       (f) => f.name,
     )
     assert.equal(names.length > 0 && names.every((name) => name.startsWith('machine_')), true)

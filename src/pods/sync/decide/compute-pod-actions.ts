@@ -15,6 +15,7 @@ import { killText } from '../stop/kill-texts.ts'
 import type { ContainerKill, PodActions, ContainerReset, ContainerStart } from './pod-actions.ts'
 import type { ProbeVerdicts } from '../probing/probe-verdicts.ts'
 import { computeResizeActions, computeResizeRestarts } from '../resize/compute-resize-actions.ts'
+import { NO_ACTIONS } from './pod-actions.ts'
 
 /** Everything the decision depends on; there is no other input. */
 export interface PodActionsInput extends StartsInput {
@@ -23,19 +24,6 @@ export interface PodActionsInput extends StartsInput {
   readonly actuated: PodAllocation | undefined
   /** The ids of containers whose postStart hook failed and whose stop an earlier agent did not finish. */
   readonly failedStarts: ReadonlySet<string>
-}
-
-const NOTHING: PodActions = {
-  killPod: false,
-  createSandbox: false,
-  sandboxId: '',
-  attempt: 0,
-  kill: [],
-  reset: undefined,
-  resize: undefined,
-  start: [],
-  backingOff: [],
-  ended: false,
 }
 
 /** What one pass over a pod has to do so that the runtime comes closer to the spec; nothing when it is there. */
@@ -52,7 +40,7 @@ function computeLifeActions(input: PodActionsInput): PodActions {
   if (sandbox.needed) return withNewSandbox(input, sandbox)
 
   const { sandboxId, attempt } = sandbox
-  const base: PodActions = { ...NOTHING, sandboxId, attempt }
+  const base: PodActions = { ...NO_ACTIONS, sandboxId, attempt }
   const triggers = computeDueStarts(input, restartAllTriggers(pod, observed))
   if (triggers.length > 0) return { ...base, reset: computeContainerReset(pod, observed, triggers) }
   const end: PodActions = { ...base, killPod: true }
@@ -78,7 +66,7 @@ function computeLifeActions(input: PodActionsInput): PodActions {
 function withNewSandbox(input: PodActionsInput, sandbox: SandboxChange): PodActions {
   const { pod, observed } = input
   const { sandboxId, attempt } = sandbox
-  const base: PodActions = { ...NOTHING, sandboxId, attempt }
+  const base: PodActions = { ...NO_ACTIONS, sandboxId, attempt }
   const wanted = pod.spec.containers.filter((container) => startsAgain(pod, container, observed))
   if (isTerminal(pod, observed, sandbox) || wanted.length === 0) {
     // Only what still runs is stopped: a pod of which nothing is left to stop needs no further pass.

@@ -71,3 +71,17 @@ export interface PodActions {
   /** Nothing more can run in the pod: it has ended, although not every container has. */
   readonly ended: boolean
 }
+
+/** A pass that finds nothing to do. */
+export const NO_ACTIONS: PodActions = {
+  killPod: false,
+  createSandbox: false,
+  sandboxId: '',
+  attempt: 0,
+  kill: [],
+  reset: undefined,
+  resize: undefined,
+  start: [],
+  backingOff: [],
+  ended: false,
+}

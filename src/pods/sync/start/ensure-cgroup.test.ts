@@ -10,24 +10,14 @@ import {
 import { noCgroups } from '../../../../test/fakes/no-cgroups.ts'
 import { CgroupError } from '../../../model/resources/cgroup-error.ts'
 import { ensureCgroup } from './ensure-cgroup.ts'
+import { NO_ACTIONS } from '../decide/pod-actions.ts'
 import type { PodActions } from '../decide/pod-actions.ts'
 import { createPodHistory } from '../pod-history.ts'
 
 const never = new AbortController().signal
 const signals = { shutdown: never, superseded: never }
 const pod = createPod({ spec: { terminationGracePeriodSeconds: 30 } })
-const nothing: PodActions = {
-  killPod: false,
-  createSandbox: false,
-  sandboxId: 's-1',
-  attempt: 0,
-  kill: [],
-  reset: undefined,
-  resize: undefined,
-  start: [],
-  backingOff: [],
-  ended: false,
-}
+const nothing: PodActions = { ...NO_ACTIONS, sandboxId: 's-1' }
 const starting: PodActions = { ...nothing, createSandbox: true }
 const absent = createObservedPod()
 const running = createObservedPod({ sandboxes: [createObservedSandbox()], containers: [createObservedContainer()] })

@@ -1,18 +1,9 @@
-import type {
-  ClusterTrustBundleProjection,
-  ConfigMap,
-  PodCertificateProjection,
-  Secret,
-} from '../../../model/generated/core-v1.ts'
+import type { ClusterTrustBundleProjection, PodCertificateProjection } from '../../../model/generated/core-v1.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
-import type { NamespacedName, Token, TokenSpec } from '../../objects/object-api.ts'
+import type { PodObjects } from '../../objects/pod-objects.ts'
 
 /** The objects that volumes show. Failures are ObjectErrors. */
-export interface VolumeContent {
-  configMap(key: NamespacedName, signal: AbortSignal): Promise<ConfigMap>
-  secret(key: NamespacedName, signal: AbortSignal): Promise<Secret>
-  /** For the pod's service account. */
-  token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<Token>
+export interface VolumeContent extends Pick<PodObjects, 'configMap' | 'secret' | 'token'> {
   /** The certificates that a source names, in PEM form; empty when there are none. Undefined where the feature gate is off. */
   readonly trustAnchors?: (source: ClusterTrustBundleProjection, signal: AbortSignal) => Promise<string>
   /** The same for a certificate of the pod's own. */

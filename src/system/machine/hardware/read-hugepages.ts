@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { readKernelText } from '../read-kernel-text.ts'
 
 /** How many huge pages of a size the kernel has set aside. */
 export interface Hugepages {
@@ -14,7 +15,7 @@ export function readHugepages(folder = FOLDER): readonly Hugepages[] {
     .flatMap((name) => {
       const [, kilobytes] = /^hugepages-(\d+)kB$/.exec(name) ?? []
       if (kilobytes === undefined) return []
-      const count = /^\d+/.exec(read(`${folder}/${name}/nr_hugepages`))?.[0] ?? '0'
+      const count = /^\d+/.exec(readKernelText(`${folder}/${name}/nr_hugepages`))?.[0] ?? '0'
       return [{ sizeBytes: BigInt(kilobytes) * 1024n, count: BigInt(count) }]
     })
     .sort((a, b) => (a.sizeBytes < b.sizeBytes ? -1 : 1))
@@ -25,13 +26,5 @@ function list(folder: string): readonly string[] {
     return readdirSync(folder)
   } catch {
     return []
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
   }
 }
