@@ -47,7 +47,7 @@ build_edited() {
 }
 
 # One malloc arena that gives memory back, and none of the collections that V8 makes half a minute after each start: docs/decisions/0009-memory.md has
-# the figures.
+# the measurements.
 save_memory() {
   flags=--no-memory-reducer
   MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=65536

@@ -10,7 +10,7 @@ import { buildPrograms, PROGRAMS } from './build-programs.ts'
 import { writePrograms } from './program/write-programs.ts'
 import { findPackages, toNotices, toSbom } from './bundled-packages.ts'
 
-// npm packs files with the modes that they have: whoever installs them has to be able to read them.
+// npm packs files with the modes that they have: any user has to be able to read what another one installed.
 process.umask(0o022)
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')

@@ -75,7 +75,7 @@ describe('the package that npm would publish', () => {
     )
   })
 
-  test('is for everyone to read, whoever packed it', (t) => {
+  test('is for everyone to read, also where its packer makes private files', (t) => {
     install(t)
     const list = execFileSync('tar', ['-tvz'], { input: archive, encoding: 'utf8' }).trimEnd().split('\n')
     assert.ok(list.length > 100)

@@ -22,7 +22,7 @@ export interface VolumeMetrics {
   orphanVolumes(cleaned: number, failed: number): void
 }
 
-/** How many volumes of a plugin there should be and are. */
+/** The number of volumes of a plugin: those that are desired, and those that are mounted. */
 export interface VolumeCount {
   readonly plugin: string
   readonly desired: number

@@ -114,7 +114,7 @@ async function follow(bench: Bench, client: Client): Promise<() => void> {
   return await promise
 }
 
-/** A process that says back what it is told; resolves, once it has, to what sends it a line. */
+/** A process that repeats its input. Resolves, once it has done so, to a function that sends it a line. */
 async function openExec(bench: Bench, client: Client): Promise<() => void> {
   const socket = await openConnection(bench, client)
   const path = `/exec/default/${podOf(client.index)}/main?command=cat&input=1&output=1`

@@ -26,7 +26,7 @@ const PAUSE_MS = 80
 const KILL_MS = { least: 3000, more: 9000 }
 const SETTLE_MS = 180_000
 /** Nothing may happen any more in this time. */
-const CALM_MS = 4000
+const SETTLED_MS = 4000
 
 export interface ChurnOptions {
   readonly minutes: number
@@ -175,7 +175,7 @@ async function settle(client: KubeClient, users: Users, names: readonly string[]
     if (performance.now() > end) return problems
     await sleep(500)
   }
-  await sleep(CALM_MS)
+  await sleep(SETTLED_MS)
   return await judge()
 }
 

@@ -109,7 +109,7 @@ export class Turnstile {
     })
   }
 
-  /** One more has passed. What is measured while nobody waits says nothing about the number of places. */
+  /** One more has passed. What is measured while no caller waits says nothing about the number of places. */
   #measure(): void {
     if (this.#adapt.least === this.#adapt.most) return
     const now = this.#clock.monotonic()

@@ -14,7 +14,7 @@ import type {
 export interface PodDefaults {
   /** On the host's network ports get their host port. */
   readonly isHostNetwork: boolean
-  /** Whether what is not requested is what the limit is. */
+  /** A request that is absent is the limit. */
   readonly requestsLimits: boolean
 }
 

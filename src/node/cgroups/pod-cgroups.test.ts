@@ -79,7 +79,7 @@ describe('createPodCgroups()', () => {
     assert.deepEqual([driver.cgroups.get(PATH)?.memoryLimitBytes, driver.cgroups.get(PATH)?.cpuShares], [7n, 1024n])
   })
 
-  test('calms and removes what is left of a pod, whatever its class was', async () => {
+  test('quiesces and removes what is left of a pod, whatever its class was', async () => {
     const { cgroups, driver } = setUp()
     driver.cgroups.set('/kubepods/burstable/podu-1', { cpuShares: 1024n })
     await cgroups.quiesce(uid)

@@ -1,6 +1,6 @@
 import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 
-/** What the node is short of, for all parts that ask; a listener hears of changes. */
+/** What the node is short of, for all parts that ask; changes are reported. */
 export class NodePressure {
   readonly #onChange: () => void
   #current: NodePressures = { memory: false, disk: false, pid: false }

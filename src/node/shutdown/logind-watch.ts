@@ -69,14 +69,14 @@ export class LogindWatch {
     await logind.ensureDelay(seconds, signal)
     // Before the first shutdown can be announced.
     if (!this.#shutsDown) await this.#hold(signal)
-    let hasHeard = false
+    let hasSignalled = false
     await logind.onShutdown((begins) => {
-      hasHeard = true
-      this.#hear(begins)
+      hasSignalled = true
+      this.#update(begins)
     }, signal)
     const isShuttingDown = await logind.isShuttingDown(signal)
     // A signal that arrived since the question is newer than its answer.
-    if (!hasHeard) this.#hear(isShuttingDown)
+    if (!hasSignalled) this.#update(isShuttingDown)
     if (!isShuttingDown) this.#deps.shutdown.forgetEarlier()
     if (!this.#hasWorked || this.#isReported) log.info('shutdowns are delayed until pods have ended', { seconds })
     this.#hasWorked = true
@@ -105,7 +105,7 @@ export class LogindWatch {
     }
   }
 
-  #hear(begins: boolean): void {
+  #update(begins: boolean): void {
     if (begins === this.#shutsDown) return
     this.#shutsDown = begins
     // At once: the pods that are left must not end.

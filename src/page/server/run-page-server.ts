@@ -16,7 +16,7 @@ const MAX_HEADER_BYTES = 16 * 1024
 const DEADLINE_MS = 15_000
 const IDLE_MS = 60_000
 // Of one page: its stream, perhaps a log, and what is asked for in between.
-const LIMITS = { all: 200, strangers: 200 }
+const LIMITS = { all: 200, unauthenticated: 200 }
 
 /** Serves the page on loopback until the signal aborts. What answers is loaded with the first request: until then this is only a port. */
 export async function runPageServer(deps: PageServerDeps, signal: AbortSignal): Promise<void> {

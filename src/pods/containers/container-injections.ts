@@ -21,7 +21,7 @@ export const NO_INJECTIONS: ContainerInjections = {
   cdiDevices: [],
 }
 
-/** All that several add together. Of two that say different things under one name or path the first is heard; nothing comes twice. */
+/** All that several add together. Of two that say different things under one name or path the first counts; nothing comes twice. */
 export function mergeInjections(all: readonly ContainerInjections[]): ContainerInjections {
   return {
     variables: firstOfEach(all, ({ variables }) => variables, 'name'),

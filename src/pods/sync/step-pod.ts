@@ -82,7 +82,7 @@ async function sync({ deps, settings, life, probing, onStatus }: StepContext, si
 const EVICTED_PRIORITY = 2
 const RUNNING_PRIORITY = 1
 
-/** Not when the machine shuts down, which waits for nobody: what each pod may take is measured out then. */
+/** Not when the machine shuts down: it does not wait, and each pod has its own limit then. */
 async function inTurn(
   { deps }: StepContext,
   { cause }: { readonly cause: TerminationCause },

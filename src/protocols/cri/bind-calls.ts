@@ -25,7 +25,7 @@ interface Call {
 
 type Service = (typeof criServices)[keyof typeof criServices]
 
-// What a stop wants is that the thing does not run: of what is gone that is true.
+// A stop has reached its goal when its object is gone.
 const NOT_FOUND_IS_SUCCESS: ReadonlySet<CriMethod> = new Set(['stopContainer', 'stopPodSandbox'])
 
 /** The calls of one service, over one channel. CriCalls has the type of each call; in here all are alike. */

@@ -6,18 +6,18 @@ import type { ConnectionLimits } from './connection-limits.ts'
 export class ClientConnections {
   readonly #sockets = new Map<string | Socket, Socket>()
   /** By age. */
-  readonly #strangers = new Map<string | Socket, Socket>()
-  readonly #mostStrangers: number
+  readonly #unauthenticated = new Map<string | Socket, Socket>()
+  readonly #mostUnauthenticated: number
 
-  constructor(server: Server, { all, strangers }: ConnectionLimits) {
-    this.#mostStrangers = strangers
+  constructor(server: Server, { all, unauthenticated }: ConnectionLimits) {
+    this.#mostUnauthenticated = unauthenticated
     server.maxConnections = all
     server.on('connection', (socket) => this.#add(socket))
   }
 
   /** The client has authenticated itself. The socket may be the encrypted one on top. */
   know(socket: Socket): void {
-    this.#strangers.delete(nameOf(socket))
+    this.#unauthenticated.delete(nameOf(socket))
   }
 
   destroyAll(): void {
@@ -27,16 +27,16 @@ export class ClientConnections {
   #add(socket: Socket): void {
     const name = nameOf(socket)
     this.#sockets.set(name, socket)
-    this.#strangers.set(name, socket)
+    this.#unauthenticated.set(name, socket)
     socket.once('close', () => {
       if (this.#sockets.get(name) !== socket) return
       this.#sockets.delete(name)
-      this.#strangers.delete(name)
+      this.#unauthenticated.delete(name)
     })
-    if (this.#strangers.size <= this.#mostStrangers) return
-    const [oldest] = this.#strangers
+    if (this.#unauthenticated.size <= this.#mostUnauthenticated) return
+    const [oldest] = this.#unauthenticated
     if (oldest === undefined) return
-    this.#strangers.delete(oldest[0])
+    this.#unauthenticated.delete(oldest[0])
     oldest[1].destroy()
   }
 }

@@ -5,7 +5,7 @@ export interface ConnectionLimits {
    * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that no client can keep
    * others out by only sitting there.
    */
-  readonly strangers: number
+  readonly unauthenticated: number
 }
 
 /** How long a connection may take for each part of its life; what is late is closed. */

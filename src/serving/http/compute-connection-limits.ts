@@ -7,10 +7,10 @@ const MOST = 4000
 const SHARE = 1 / 8
 const FEWEST = 4
 // One in its handshake costs up to 45 kB, most of it in OpenSSL: so they cost ten megabytes at most.
-const MOST_STRANGERS = 250
+const MOST_UNAUTHENTICATED = 250
 
 /** What one port may have where the process may open so many files. */
 export function computeConnectionLimits(openFiles: number): ConnectionLimits {
   const all = Math.max(FEWEST, Math.min(MOST, Math.floor(openFiles * SHARE)))
-  return { all, strangers: Math.max(FEWEST, Math.min(MOST_STRANGERS, Math.floor(all / 4))) }
+  return { all, unauthenticated: Math.max(FEWEST, Math.min(MOST_UNAUTHENTICATED, Math.floor(all / 4))) }
 }

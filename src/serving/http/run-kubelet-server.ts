@@ -45,7 +45,7 @@ export interface KubeletServerDeps extends Omit<RequestServerDeps, 'type'>, Omit
 }
 
 const DEADLINES = { handshakeMs: 10_000, headersMs: 30_000, requestMs: 4 * 3_600_000, idleMs: 90_000 }
-// Commands come in the address, so this is larger than usual; smaller than the megabyte of the Go kubelet, since strangers may send it.
+// Commands come in the address, so this is larger than usual; smaller than the megabyte of the Go kubelet, since clients without credentials may send it.
 const MAX_HEADER_BYTES = 256 * 1024
 
 /** The kubelet's API: HTTPS, HTTP/1.1 only, since upgrades need it. Until there is a certificate, handshakes fail. */

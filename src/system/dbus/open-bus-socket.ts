@@ -25,7 +25,7 @@ export async function openBusSocket(address: string, signal: AbortSignal): Promi
 
 async function openOne(path: string, signal: AbortSignal): Promise<Socket> {
   const socket = connect({ path })
-  socket.on('error', () => {}) // Its close, which follows, is what we hear.
+  socket.on('error', () => {}) // The close that follows is handled.
   try {
     await once(socket, 'connect', { signal })
     // The other side learns our user from the kernel; the text only claims it.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseForwardDrops } from './nft.ts'
 
-test('chains that drop what is forwarded are found, whoever made them', () => {
+test('chains that drop what is forwarded are found, in any table', () => {
   const chain = (fields: object) => ({ chain: { family: 'ip', table: 'filter', handle: 1, ...fields } })
   const listed = [
     { metainfo: { version: '1.0.6' } },

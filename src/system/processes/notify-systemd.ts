@@ -6,7 +6,7 @@ import { runQuietly } from './run-quietly.ts'
 const writeTo = promisify(write)
 const FIRST_FILE = 3
 
-/** Reports our state to systemd, which started us as a service. Never fails: what systemd does not hear, it acts on. */
+/** Reports our state to systemd, which started us as a service. Never fails: systemd acts when a report is missing. */
 export type NotifySystemd = (message: string) => Promise<void>
 
 /**

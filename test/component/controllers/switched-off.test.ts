@@ -191,7 +191,7 @@ const controllers: Readonly<Record<string, readonly string[]>> = {
   services: ['endpoint-slices', 'endpoint-slice-mirroring', 'load-balancers', 'service-proxy'],
 }
 
-/** Those that tell about objects of a part that is switched off, and do nothing else. */
+/** Those that are about objects of a part that is switched off, and do nothing else. */
 const tellers = ['unenforced-policies', 'unserved-ingresses']
 
 async function namesWithout(without: readonly string[]): Promise<readonly string[]> {

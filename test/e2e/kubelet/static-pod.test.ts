@@ -9,7 +9,7 @@ import { BUSYBOX_IMAGE } from '../../../src/standalone/images/node-images.ts'
 import { scripts, testContainer, testPod } from '../support/test-pod.ts'
 import { TestNode } from '../support/test-node.ts'
 
-// On a busy machine; where nothing tells of the removal it is seen after twenty seconds.
+// On a busy machine; where the kernel does not report the removal, it is seen after twenty seconds.
 const AT_ONCE_MS = 10_000
 
 describe('a static pod', () => {

@@ -20,7 +20,7 @@ export interface ReadDnsSettings extends DnsSettings {
   readonly host: ResolvConf | undefined
 }
 
-/** Something about the resolver that users must hear of, as an event of this reason. */
+/** Something about the resolver that users are warned of, by an event of this reason. */
 export interface DnsWarning {
   readonly reason: 'MissingClusterDNS' | 'DNSConfigForming'
   readonly message: string

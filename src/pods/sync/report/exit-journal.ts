@@ -12,7 +12,7 @@ export interface JournalFiles {
   /** Undefined when there is no such file. */
   read(name: string): Promise<string | undefined>
   write(name: string, text: string): Promise<void>
-  /** Is content when the file is gone already. */
+  /** Succeeds when the file is gone already. */
   remove(name: string): Promise<void>
   /** Keeps a file that cannot be used under another name, for people to read. */
   setAside(name: string): Promise<void>

@@ -14,7 +14,7 @@ export interface RemoveContainerDeps {
   readonly clock: Clock
 }
 
-// The runtime hears of the end of a process from its own watchers.
+// The runtime learns of the end of a process from its own watchers.
 const HEARD_AFTER_MS = 500
 
 /**

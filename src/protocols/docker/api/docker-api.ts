@@ -27,7 +27,7 @@ export class DockerApi implements Disposable {
   readonly #onOutcome: (away: Error | undefined) => void
   #version: Promise<string> | undefined
 
-  /** The second argument hears of each request whether Docker could be reached. */
+  /** The second argument is called after each request, with an error where Docker could not be reached. */
   constructor(socketPath: string, onOutcome: (away: Error | undefined) => void = () => {}) {
     this.#socketPath = socketPath
     this.#onOutcome = onOutcome

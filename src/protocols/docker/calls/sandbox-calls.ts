@@ -127,7 +127,7 @@ export async function stopPodSandbox(
   await endLostStarts(deps, containers, signal)
   await tearDownNetwork(deps, sandbox, signal)
   await endLostStart(deps, sandbox, signal)
-  // One that was never ready goes at once: Docker would still show it as running when it hears late of a start that it lost.
+  // One that was never ready goes at once: Docker would still show it as running when it learns late of a start that it lost.
   if (stateOf(sandbox) === ContainerState.CONTAINER_CREATED && containers.length === 0)
     await removeForced(deps, sandbox.Id, signal)
   else await stop(deps, sandbox.Id, STOP_SECONDS, signal)

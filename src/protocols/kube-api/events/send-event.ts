@@ -92,7 +92,7 @@ async function create(client: KubeClient, event: NamedEvent, signal: AbortSignal
   await client.send({ method: 'POST', path, body: event }, signal)
 }
 
-/** The server has no reason of its own for it; only how loud we are depends on this. */
+/** The server has no reason of its own for it; only the level of the log line depends on this. */
 function isAboutEndingNamespace({ code, message }: KubeApiError): boolean {
   return code === 403 && message.includes('being terminated')
 }

@@ -26,7 +26,7 @@ export interface WatchEnd {
   /** What was missed is not known: everything has to be read again. */
   readonly isLost: boolean
   /** It was of use: it reported a change, or that there was none. */
-  readonly hasHeard: boolean
+  readonly wasUseful: boolean
 }
 
 // What the server says about every minute, it has forgotten to say after this.
@@ -35,7 +35,7 @@ const PATIENCE_MS = 30_000
 // A watch that says nothing and ends at once is no watch.
 const SHORTEST_MS = 1000
 
-/** Hears one watch from a version on to its end. Fails only with what the signal or onEvent says. */
+/** Follows one watch from a version on to its end. Fails only with what the signal or onEvent says. */
 export async function followWatch<T extends KubeObject>(
   run: WatchRun<T>,
   from: string,
@@ -57,7 +57,7 @@ export async function followWatch<T extends KubeObject>(
     if (signal.aborted) throw signal.reason
     if ('error' in next) return watch.end(next.error, isLoss(next.error))
     if (next.value.done === true) return watch.endOfTime()
-    const problem = watch.hear(next.value.value)
+    const problem = watch.take(next.value.value)
     if (problem === undefined) continue
     await events.return?.()
     return watch.end(problem, true)
@@ -69,8 +69,8 @@ class FollowedWatch<T extends KubeObject> {
   readonly #scope: AbortScope
   readonly #beganAt: number
   version: string
-  #heardAt: number
-  #hasHeard = false
+  #lastEventAt: number
+  #wasUseful = false
   #hasBookmarks = false
 
   constructor(run: WatchRun<T>, version: string, scope: AbortScope) {
@@ -78,20 +78,20 @@ class FollowedWatch<T extends KubeObject> {
     this.#scope = scope
     this.version = version
     this.#beganAt = run.clock.monotonic()
-    this.#heardAt = this.#beganAt
+    this.#lastEventAt = this.#beganAt
   }
 
   /** Takes one event; what is returned makes the rest worthless. */
-  hear({ type, object }: WatchEvent): Error | undefined {
+  take({ type, object }: WatchEvent): Error | undefined {
     const { path, clock, onEvent } = this.#run
-    this.#heardAt = clock.monotonic()
+    this.#lastEventAt = clock.monotonic()
     if (type === 'ERROR') return statusToError(object as Status, { what: `watch "${path}"`, code: 500 })
     const version = (object as T).metadata?.resourceVersion
     if (typeof version !== 'string' || version === '') {
       return new GarbledAnswerError(`Cannot watch "${path}": an object of type ${type} has no version`)
     }
     if (type === 'BOOKMARK') {
-      this.#hasHeard = true
+      this.#wasUseful = true
       this.#hasBookmarks = true
       if (isNewerVersion(version, this.version)) this.version = version
       return undefined
@@ -100,17 +100,17 @@ class FollowedWatch<T extends KubeObject> {
       return new GarbledAnswerError(`Cannot watch "${path}": version ${version} came after ${this.version}`)
     }
     this.version = version
-    this.#hasHeard = true
+    this.#wasUseful = true
     onEvent({ type, object: object as T })
     return undefined
   }
 
   end(error: unknown, isLost: boolean): WatchEnd {
-    return { version: this.version, error, isLost, hasHeard: this.#hasHeard }
+    return { version: this.version, error, isLost, wasUseful: this.#wasUseful }
   }
 
   endOfTime(): WatchEnd {
-    const isShort = !this.#hasHeard && this.#run.clock.monotonic() - this.#beganAt < SHORTEST_MS
+    const isShort = !this.#wasUseful && this.#run.clock.monotonic() - this.#beganAt < SHORTEST_MS
     const error = isShort ? new Error(`Cannot watch "${this.#run.path}": it ended at once, without a word`) : undefined
     return this.end(error, false)
   }
@@ -121,7 +121,7 @@ class FollowedWatch<T extends KubeObject> {
     for (;;) {
       const longestMs = seconds * 1000 + PATIENCE_MS
       const limitMs = this.#hasBookmarks ? Math.min(BOOKMARK_SILENCE_MS, longestMs) : longestMs
-      const leftMs = this.#heardAt + limitMs - clock.monotonic()
+      const leftMs = this.#lastEventAt + limitMs - clock.monotonic()
       if (leftMs <= 0) break
       await clock.sleep(Math.min(leftMs, BOOKMARK_SILENCE_MS), signal)
     }

@@ -87,9 +87,9 @@ class ListWatch<T extends KubeObject> {
     const end = await followWatch<T>({ ...this.#deps, query, seconds }, this.#version ?? '', signal)
     this.#version = end.isLost ? undefined : end.version
     // Behind a poor connection each watch that is made again is worth it; a list for each would be too much for a confused server.
-    if (end.hasHeard && !end.isLost) this.#breaks = undefined
+    if (end.wasUseful && !end.isLost) this.#breaks = undefined
     if (end.error === undefined) return
-    // The server is there, and only a list helps: a caller that waited through its outage waits no more. Once, lest a confused one be besieged.
+    // The server is there, and only a list helps: a caller that waited through its outage waits no more. Only once, so that a confused server does not get a list after each watch.
     const isHasty = !this.#wasHasty && isHistoryGone(end.error)
     this.#wasHasty = isHasty
     if (isHasty) this.#deps.onProblem?.(end.error)

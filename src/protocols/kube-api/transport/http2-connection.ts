@@ -42,7 +42,7 @@ export class Http2Connection {
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
       maxSessionMemory: MAX_SESSION_MEGABYTES,
     })
-    // Everything that runs on it hears of it, each for itself.
+    // Each request on it gets the error for itself.
     session.on('error', () => {})
     const greeting = { clock, ms: SETTINGS_MS, what: 'the greeting of HTTP/2' }
     try {

@@ -23,7 +23,7 @@ export interface LogFiles {
   size(path: string): Promise<number | 'elsewhere' | undefined>
   names(directory: string): Promise<string[]>
   rename(from: string, to: string): Promise<void>
-  /** Is content when the file is gone already. */
+  /** Succeeds when the file is gone already. */
   remove(path: string): Promise<void>
   /** Puts a gzipped file of the same mode in place of a plain one. */
   compress(files: Compression, signal: AbortSignal): Promise<void>

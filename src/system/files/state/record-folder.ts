@@ -11,7 +11,7 @@ export interface RecordFolder {
   read(name: string): Promise<string | undefined>
   /** The text is on the disk when this resolves, whole or not at all. */
   write(name: string, text: string): Promise<void>
-  /** Is content when the file is gone already. */
+  /** Succeeds when the file is gone already. */
   remove(name: string): Promise<void>
 }
 

@@ -14,7 +14,7 @@ import type { VolumeData } from '../volume-data.ts'
 
 const STEP = { name: 'MapVolume.MapPodDevice failed', call: 'NodePublishVolume' }
 
-/** Notes a device before its driver hears of it: by link and note the rest is found again, whenever the agent dies. */
+/** Notes a device before its driver is called: by link and note the rest is found again, whenever the agent dies. */
 export async function noteDevice(deps: CsiVolumeDeps, { request, volume }: PublishRequest): Promise<void> {
   const { rootDirectory, csiFiles, deviceFiles } = deps
   const { data, published } = deviceStaging(rootDirectory, request.specName)
