@@ -2,7 +2,8 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { priorityOf } from './cluster-view.ts'
 import type { NodePlace, Unfit } from './cluster-view.ts'
 import { computeFit } from './compute-fit.ts'
-import { computeProtected } from './compute-protected.ts'
+import type { PodDisruptionBudget } from '../../model/generated/api-groups.ts'
+import { matchesLabelSelector } from '../../model/pod/matching/matches-label-selector.ts'
 
 /** Who has to leave for a pod, or why the leaving of no pod helps. */
 type Preemption =
@@ -56,4 +57,31 @@ export function formatReasons(reasons: readonly string[]): string {
     .map((reason) => `1 ${reason}`)
     .sort()
     .join(', ')}.`
+}
+
+/** The pods whose leaving, each after those before it in the list, is more than a budget of disruptions allows. */
+function computeProtected(pods: readonly Pod[], budgets: readonly PodDisruptionBudget[]): ReadonlySet<Pod> {
+  const allowed = new Map(budgets.map((budget) => [budget, budget.status?.disruptionsAllowed ?? 0]))
+  const protectedPods = new Set<Pod>()
+  for (const pod of pods) {
+    for (const budget of budgets.filter((each) => counts(pod, each))) {
+      const left = (allowed.get(budget) ?? 0) - 1
+      allowed.set(budget, left)
+      if (left < 0) protectedPods.add(pod)
+    }
+  }
+  return protectedPods
+}
+
+/** Parity: a budget whose selector asks for nothing protects no pod from preemption; one that leaves already is counted. */
+function counts({ metadata }: Pod, { metadata: own, spec, status }: PodDisruptionBudget): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = spec?.selector ?? {}
+  const isEmpty = Object.keys(matchLabels).length + matchExpressions.length === 0
+  return (
+    own?.namespace === metadata.namespace &&
+    !isEmpty &&
+    Object.keys(metadata.labels ?? {}).length > 0 &&
+    matchesLabelSelector(spec?.selector, metadata.labels ?? {}) &&
+    status?.disruptedPods?.[metadata.name] === undefined
+  )
 }

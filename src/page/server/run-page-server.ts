@@ -2,7 +2,6 @@ import { createServer } from '../../base/builtin/http.ts'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { ClientConnections } from '../../protocols/streams/client-connections.ts'
-import { isTerminalPath } from './is-terminal-path.ts'
 import type { PageSite, PageSiteDeps } from './page-site.ts'
 
 export interface PageServerDeps extends PageSiteDeps {
@@ -17,6 +16,7 @@ const DEADLINE_MS = 15_000
 const IDLE_MS = 60_000
 // Of one page: its stream, perhaps a log, and what is asked for in between.
 const LIMITS = { all: 200, unauthenticated: 200 }
+const TERMINAL = /^\/api\/v1\/namespaces\/[\w.-]+\/pods\/[\w.-]+\/exec(?:\?|$)/
 
 /** Serves the page on loopback until the signal aborts. What answers is loaded with the first request: until then this is only a port. */
 export async function runPageServer(deps: PageServerDeps, signal: AbortSignal): Promise<void> {
@@ -49,4 +49,9 @@ export async function runPageServer(deps: PageServerDeps, signal: AbortSignal): 
     server.close()
     connections.destroyAll()
   }
+}
+
+/** Whether a request target is that of a command in a container: the only one where another protocol is spoken. */
+function isTerminalPath(target: string): boolean {
+  return TERMINAL.test(target)
 }

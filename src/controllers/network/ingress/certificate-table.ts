@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
@@ -6,6 +7,11 @@ import type { Live } from '../../engine/live-object.ts'
 import { certificateNames } from './compute-certificates.ts'
 import type { CertificateUse } from './compute-certificates.ts'
 import type { IngressProblem } from './ingress-route.ts'
+import { createKeys, toKeyPem } from '../../../protocols/x509/certificate-files.ts'
+import { issueAuthority, issueCertificate } from '../../../protocols/x509/issue-certificate.ts'
+
+const LIFETIME_MS = 10 * 365 * 24 * 3_600_000
+const COMMON_NAME = 'Deckhand ingress without a certificate'
 
 /** A certificate with its key, in PEM form. */
 export interface PemPair {
@@ -101,4 +107,20 @@ function toContext(key: string, { data = {} }: Live<Secret>): Omit<Entry, 'versi
 
 function bad(why: string): Omit<Entry, 'version'> {
   return { pair: undefined, context: undefined, why }
+}
+
+/** A certificate that no client trusts: clients of a host without one learn that, and those of others are not disturbed. */
+export async function createFallbackCertificate(now: number): Promise<PemPair> {
+  const signer = createKeys()
+  const { publicKey, privateKey } = createKeys()
+  const content = { commonName: COMMON_NAME, lifetimeMs: LIFETIME_MS }
+  const pem = await issueAuthority(signer, content, now)
+  const authority = { certificate: new X509Certificate(pem), pem, key: signer.privateKey }
+  const names = ['ingress.invalid']
+  const cert = await issueCertificate(
+    authority,
+    { ...content, organizations: [], publicKey, names, usages: ['server'] },
+    now,
+  )
+  return { cert, key: toKeyPem(privateKey) }
 }

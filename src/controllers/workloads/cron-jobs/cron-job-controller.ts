@@ -15,7 +15,6 @@ import type { RecordEvent } from '../../engine/object-events.ts'
 import { sameStatus } from '../../engine/same-status.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
 import { computeDueRun } from './compute-due-run.ts'
-import { computeExpiredJobs, endOfJob } from './compute-history.ts'
 import { createWallClock } from './compute-next-time.ts'
 
 interface CronJobs extends Pick<ControllerDeps, 'clock' | 'jobs' | 'cronJobs'> {
@@ -212,4 +211,27 @@ function formatInZone(time: number, wall: number): string {
   if (minutes === 0) return toApiTime(time)
   const two = (value: number) => String(Math.floor(Math.abs(value))).padStart(2, '0')
   return `${toApiTime(wall).slice(0, -1)}${minutes < 0 ? '-' : '+'}${two(minutes / 60)}:${two(Math.abs(minutes) % 60)}`
+}
+
+/** How a Job has ended; undefined while it has not. */
+function endOfJob({ status }: Live<Job>): 'Complete' | 'Failed' | undefined {
+  const found = status?.conditions?.find(
+    (each) => (each.type === 'Complete' || each.type === 'Failed') && each.status === 'True',
+  )
+  return found?.type as 'Complete' | 'Failed' | undefined
+}
+
+/** The finished Jobs that are beyond what is kept, the oldest first. */
+function computeExpiredJobs({ spec }: Live<CronJob>, jobs: readonly Live<Job>[]): readonly Live<Job>[] {
+  const limits = { Complete: spec.successfulJobsHistoryLimit ?? 3, Failed: spec.failedJobsHistoryLimit ?? 1 }
+  return (['Complete', 'Failed'] as const).flatMap((end) => {
+    const ended = jobs.filter((job) => endOfJob(job) === end).toSorted(compareStarts)
+    return ended.slice(0, Math.max(0, ended.length - limits[end]))
+  })
+}
+
+/** Those that began first come first; one that never began comes last. */
+function compareStarts(a: Live<Job>, b: Live<Job>): number {
+  const [first, second] = [a.status?.startTime ?? '~', b.status?.startTime ?? '~']
+  return first === second ? (a.metadata.name < b.metadata.name ? -1 : 1) : first < second ? -1 : 1
 }

@@ -17,8 +17,7 @@ import { PodControl } from '../pods/pod-control.ts'
 import { findFinish } from './compute-job-decision.ts'
 import { computeJobPlan } from './compute-job-plan.ts'
 import type { JobPlan } from './compute-job-plan.ts'
-import { JobFailures } from './job-failures.ts'
-import { isTracked, TRACKING_FINALIZER } from './job-pods.ts'
+import { isTracked, TRACKING_FINALIZER, endedAt, sortJobPods } from './job-pods.ts'
 import { newJobPod } from './new-job-pod.ts'
 
 interface Jobs extends Pick<ControllerDeps, 'clock' | 'pods' | 'jobs'> {
@@ -168,4 +167,25 @@ async function hasLivingJob({ jobs }: ControllerDeps, pod: Live<Pod>, signal: Ab
 
 function matches({ spec }: Live<Job>, { metadata }: Live<Pod>): boolean {
   return matchesLabelSelector(spec.selector, metadata.labels ?? {})
+}
+
+/** When the pods of Jobs failed, also of those that are gone since; the wait before the next try depends on it. Only in memory, as upstream. */
+class JobFailures {
+  readonly #jobs = new Map<string, { readonly failures: Map<string, number>; succeededAt: number }>()
+
+  /** Takes note of the pods as they are; gives when those ended that failed since the last success. */
+  observe(job: Live<Job>, pods: readonly Live<Pod>[]): readonly number[] {
+    const known = this.#jobs.get(job.metadata.uid) ?? { failures: new Map<string, number>(), succeededAt: 0 }
+    this.#jobs.set(job.metadata.uid, known)
+    const { succeeded, failed } = sortJobPods(job, pods)
+    for (const pod of succeeded) known.succeededAt = Math.max(known.succeededAt, endedAt(pod))
+    // One without its finalizer was counted before, or is given up without being counted.
+    for (const pod of failed.filter(isTracked))
+      if (!known.failures.has(pod.metadata.uid)) known.failures.set(pod.metadata.uid, endedAt(pod))
+    return [...known.failures.values()].filter((time) => time > known.succeededAt)
+  }
+
+  forget(uid: string): void {
+    this.#jobs.delete(uid)
+  }
 }

@@ -15,9 +15,12 @@ import { runInBatches } from '../../engine/run-in-batches.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
 import { isActive, isTerminating, msUntilAvailable } from '../pods/pod-availability.ts'
 import { PodControl, toPod } from '../pods/pod-control.ts'
-import { computeReplicaSetPlan } from './compute-replica-set-plan.ts'
 import { computeReplicaSetStatus } from './compute-replica-set-status.ts'
 import type { ReplicaSetObservation } from './compute-replica-set-status.ts'
+import { computeDeletionOrder } from '../pods/compute-deletion-order.ts'
+
+// What is left is done in the next pass.
+const MOST_AT_ONCE = 500
 
 type Sets = Pick<ControllerDeps, 'clock' | 'pods' | 'replicaSets'> & { readonly control: PodControl }
 
@@ -92,4 +95,18 @@ function nextTurn(active: readonly Live<Pod>[], minReadySeconds: number, now: nu
 
 function matches({ spec }: Live<ReplicaSet>, { metadata }: Live<Pod>): boolean {
   return matchesLabelSelector(spec.selector, metadata.labels ?? {})
+}
+
+/** What a replica set has to do about the number of its pods. */
+interface ReplicaSetPlan {
+  readonly create: number
+  readonly remove: readonly Live<Pod>[]
+}
+
+/** How a number of pods becomes the one that is asked for. */
+function computeReplicaSetPlan(active: readonly Live<Pod>[], replicas: number, now: number): ReplicaSetPlan {
+  const missing = replicas - active.length
+  if (missing >= 0) return { create: Math.min(missing, MOST_AT_ONCE), remove: [] }
+  const order = -missing < active.length ? computeDeletionOrder(active, { now }) : active
+  return { create: 0, remove: order.slice(0, Math.min(-missing, MOST_AT_ONCE)) }
 }

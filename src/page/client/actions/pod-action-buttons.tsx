@@ -2,12 +2,14 @@ import { useState } from 'preact/hooks'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import type { LiveState } from '../live.ts'
 import { useAccess } from './access.ts'
-import { useController } from './use-controller.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { EditDialog } from './edit-dialog.tsx'
 import { ResizeDialog } from './resize-dialog.tsx'
 import { RestartDialog } from './restart-dialog.tsx'
 import { ScaleDialog } from './scale-dialog.tsx'
+import { useAnswer } from '../hooks.ts'
+import { findController } from './find-controller.ts'
+import type { PodController, Owned } from './find-controller.ts'
 
 const MIRROR = 'kubernetes.io/config.mirror'
 
@@ -78,4 +80,14 @@ export function PodActionButtons({ pod, state, isGone }: PodActionsProps) {
       )}
     </div>
   )
+}
+
+/** What a person changes to have other pods: the Deployment rather than its ReplicaSet. Undefined while that is not known. */
+function useController(pod: Pod): PodController | undefined {
+  const first = findController(pod)
+  const isMiddle = first?.kind === 'ReplicaSet'
+  const middle = useAnswer<Owned>(isMiddle ? first.path : undefined, undefined)
+  if (!isMiddle) return first
+  if (middle.value === undefined) return middle.error === undefined ? undefined : first
+  return findController(middle.value) ?? first
 }

@@ -2,9 +2,9 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { toErrorText } from '../format.ts'
 import { useWindow } from '../node/use-window.ts'
-import { saveLog } from './save-log.ts'
-import { FIRST_LINES, MOST_LINES, useLog } from './use-log.ts'
+import { FIRST_LINES, MOST_LINES, useLog, toLogParameters } from './use-log.ts'
 import type { ContainerRun, LogViewOptions } from './use-log.ts'
+import { ask } from '../session.ts'
 
 const LINE_HEIGHT = 18
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container'
@@ -182,4 +182,13 @@ function findLogged({ status = {} }: Pod, container: string): ContainerRun {
   const { containerID: instance = '', state } = all.find(({ name }) => name === container) ?? {}
   if (state?.running !== undefined) return { instance, state: 'running' }
   return { instance, state: instance === '' ? 'not started' : 'ended' }
+}
+
+/** Saves all that the node has of a log, as it is: also what was rotated away, and more than the page shows. */
+async function saveLog(path: string, name: string, options: LogViewOptions): Promise<void> {
+  const answer = await ask(`${path}?${new URLSearchParams(toLogParameters(options)).toString()}`)
+  const url = URL.createObjectURL(await answer.blob())
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  URL.revokeObjectURL(url)
 }

@@ -7,7 +7,6 @@ import { navigate, podPath } from '../navigation.ts'
 import { judgePod, selectPods } from './sort-pods.ts'
 import type { PodColumn, Order } from './sort-pods.ts'
 import { Sparkline } from './sparkline.tsx'
-import { useRowHeight } from './use-row-height.ts'
 import { useWindow } from './use-window.ts'
 
 interface PodsTableProps {
@@ -27,6 +26,9 @@ const HEADS: readonly (readonly [PodColumn, string])[] = [
   ['memory', 'Memory'],
 ]
 const NO_USE: readonly PodUse[] = []
+// As in style.css.
+const NARROW = '(max-width: 720px)'
+const [ROW, NARROW_ROW] = [34, 62]
 
 /** All pods, with filter, order and keyboard. */
 export function PodsTable({ pods, uses, sentences, now }: PodsTableProps) {
@@ -246,4 +248,16 @@ function useSlash(input: preact.RefObject<HTMLInputElement>): void {
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
   }, [input])
+}
+
+/** How high a line of the table is, by the width of the screen. */
+function useRowHeight(): number {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches)
+  useEffect(() => {
+    const query = matchMedia(NARROW)
+    const update = () => setNarrow(query.matches)
+    query.addEventListener('change', update)
+    return () => query.removeEventListener('change', update)
+  }, [])
+  return isNarrow ? NARROW_ROW : ROW
 }

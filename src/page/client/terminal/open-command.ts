@@ -1,4 +1,3 @@
-import { parseCommandEnd } from './parse-command-end.ts'
 import { sessionKey } from '../session.ts'
 
 /** A command that runs in a container, with a terminal. */
@@ -56,5 +55,24 @@ export function openCommand(path: string, events: CommandEvents): RunningCommand
     send: (text) => send(CHANNELS.input, text),
     resize: ({ cols, rows }) => send(CHANNELS.size, JSON.stringify({ Width: cols, Height: rows })),
     close: () => socket.close(),
+  }
+}
+
+interface CommandStatus {
+  readonly status?: string
+  readonly message?: string
+  readonly details?: { readonly causes?: readonly { readonly reason?: string; readonly message?: string }[] }
+}
+
+/** How a command ended, of the status that the server sends last. */
+function parseCommandEnd(text: string): string {
+  try {
+    const { status, message, details } = JSON.parse(text) as CommandStatus
+    if (status === 'Success') return 'ended with exit code 0'
+    const code = details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message
+    if (code !== undefined) return `ended with exit code ${code}`
+    return message ?? 'ended, the server does not say how'
+  } catch {
+    return 'ended, the server does not say how'
   }
 }

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import process from 'node:process'
+import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../../base/async/clock.ts'
 import { TaskGroup } from '../../../base/async/task-group.ts'
 import { createLogger } from '../../../base/telemetry/create-logger.ts'
@@ -11,8 +11,12 @@ import { runProcess } from '../../../system/processes/run-process.ts'
 import type { ServedPage } from '../node-deps.ts'
 import type { NodeLayout } from '../node-layout.ts'
 import { openClient, openConnection } from '../api/open-client.ts'
-import { createAsk } from './create-ask.ts'
 import { writePageAccess } from './page-access.ts'
+import type { KubeClient } from '../../../protocols/kube-api/kube-client.ts'
+import type { NodeAgent } from '../../../page/server/page-agent.ts'
+import { createProxiedAgent } from '../../../page/server/proxied-agent.ts'
+import { AgentAnswerError, askAgent } from '../agent/agent-client.ts'
+import { hasCode } from '../../../system/files/error-codes.ts'
 
 export interface PageProgram {
   readonly random: () => number
@@ -81,4 +85,25 @@ async function pullImage(command: string, { state }: NodeLayout, image: string, 
   const request = { argv, deadlineMs: PULL_MS, maxOutputBytes: MOST_OUTPUT_BYTES }
   const { exitCode, stderr } = await runProcess(systemClock, request, signal)
   if (exitCode !== 0) throw new Error(stderr.trim().replace(/^deckhand: /, '') || `the pull ended with ${exitCode}`)
+}
+
+/** Asks the agent of the node over its socket, or over the API where another kubelet runs, which has no such socket. */
+function createAsk(
+  layout: Pick<NodeLayout, 'agentSocket'>,
+  nodeName: string,
+  openClient: () => Promise<KubeClient>,
+): NodeAgent['ask'] {
+  let proxied: Promise<NodeAgent> | undefined
+  return async (path, signal) => {
+    try {
+      return await askAgent(layout, path, signal)
+    } catch (error) {
+      if (error instanceof AgentAnswerError && error.status === 404) return undefined
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+    proxied ??= openClient().then((client) => createProxiedAgent(client, nodeName))
+    // What failed once is tried again.
+    proxied.catch(() => (proxied = undefined))
+    return await (await proxied).ask(path, signal)
+  }
 }

@@ -6,19 +6,20 @@ import type {
   NetworkPolicySpec,
 } from '../../../../model/generated/api-groups.ts'
 import { FieldPath } from '../../../../model/schema/field-path.ts'
-import { portName } from '../../../../model/schema/validation/name-rules.ts'
+import { portName, ipAddress } from '../../../../model/schema/validation/name-rules.ts'
 import { ProblemList } from '../../../../model/schema/validation/problem-list.ts'
 import { validateLabelSelector } from '../../../../model/schema/validation/validate-selectors.ts'
-import { parseCidr } from '../../../../model/text/ip-number.ts'
+import { parseCidr, parseIp } from '../../../../model/text/ip-number.ts'
 import type { ObjectOf } from '../../../store/api-object.ts'
 import type { ResourceRules } from '../../resource.ts'
 import { warnOfRange } from '../../warnings/warn-address.ts'
-import { validateRange } from './validate-range.ts'
 
 type StoredPolicy = ObjectOf<NetworkPolicy>
 
 const SPEC = FieldPath.root.child('spec')
 const TYPES = ['Egress', 'Ingress']
+// Numbers with zeros before them: some programs read them as octal.
+const PADDED = /(?:^|\.)0\d[^:]*\/|\/0\d/
 
 /** Who may talk to some pods, and to whom they may talk; src/controllers/network/network-policies enforces it. */
 export const networkPolicyRules: ResourceRules<StoredPolicy> = {
@@ -163,4 +164,21 @@ function blocksOf({ spec }: StoredPolicy): readonly IPBlock[] {
 
 function rangesOf({ cidr, except = [] }: IPBlock): readonly string[] {
   return [cidr, ...except]
+}
+
+/** A range of addresses, as "10.9.8.0/24"; its address has to be the first one of it. */
+function validateRange(path: FieldPath, range: string, problems: ProblemList): void {
+  const cidr = parseCidr(range)
+  const [address = ''] = range.split('/')
+  if (PADDED.test(range) && parseCidr(withoutPadding(range)) !== undefined)
+    problems.invalid(path, range, 'must not have leading 0s in IP or prefix length')
+  else if (cidr === undefined)
+    problems.invalid(path, range, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')
+  else if (ipAddress(address) !== undefined) problems.invalid(path, range, 'must not have an IPv4-mapped IPv6 address')
+  else if (parseIp(address)?.value !== cidr.base.value)
+    problems.invalid(path, range, 'must not have bits set beyond the prefix length')
+}
+
+function withoutPadding(range: string): string {
+  return range.replaceAll(/(?<=^|[./])0+(?=\d)/g, '')
 }
