@@ -1,6 +1,6 @@
 import { definitionRules } from '../custom-resources/definition-rules.ts'
 import { nameAndCreated } from '../rbac/role-columns.ts'
-import { metricsDefinition } from '../metrics/metrics-resources.ts'
+import { metricsDefinition } from '../resource-metrics/metrics-resources.ts'
 import type { Resource } from './resource.ts'
 import { coreResources } from './resources/core-resources.ts'
 import { defineResource, statusSubresource } from './resources/define-resource.ts'

@@ -1,6 +1,6 @@
 import type * as core from '../../model/generated/core-v1.ts'
 import type * as groups from '../../model/generated/api-groups.ts'
-import type { MetricsObject } from '../metrics/metrics-resources.ts'
+import type { MetricsObject } from '../resource-metrics/metrics-resources.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 
 /**
