@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 const DEADLINE_MS = 5000
 
-/** A sentence about each workload of a name that lacks pods: a quota may forbid them, and then no pod is there to tell. None while the API does not answer. */
+/** A sentence about each workload of a name that lacks pods: a quota may forbid them, and then there is no pod with the reason. None while the API does not answer. */
 export async function describeUnreadyWorkloads(
   deps: ClientDeps,
   { adminKubeconfig }: NodeLayout,

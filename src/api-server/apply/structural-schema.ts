@@ -13,7 +13,7 @@ const SCALARS: Readonly<Record<string, MergeSchema>> = {
   number: scalarOf('numeric'),
 }
 
-/** The schema of a custom resource from the openAPIV3Schema of its definition; what every object has is as for all kinds. */
+/** The schema of a custom resource from the openAPIV3Schema of its definition; the fields of every object are as for all kinds. */
 export function customResourceSchema(json: SchemaJson): MapSchema {
   return withObjectFields(mapSchema(json))
 }

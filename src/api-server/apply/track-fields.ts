@@ -170,7 +170,7 @@ function prune(
   const first = removeFields(merged, named(last.fields), schema)
   const owned = [...owners.values()].reduce((all, { fields }) => all.union(fields), new FieldSet())
   const kept = removeFields(merged, everything.difference(fieldsOf(first).union(named(owned))), schema)
-  // What only stood inside of what went and was never applied by this manager stays.
+  // A field that this manager never applied stays, even inside a removed one.
   return (removeFields(merged, everything.difference(fieldsOf(kept)).intersection(named(last.fields)), schema) ??
     {}) as DocumentObject
 }

@@ -19,7 +19,7 @@ function pruneValue(
 ): unknown {
   if (Array.isArray(value)) {
     const items = schema && itemsOf(schema)
-    // What a list that keeps everything has is kept too.
+    // A list that keeps everything keeps its items too.
     const kept = items ?? (schema !== undefined && keepsUnknown(schema) ? schema : undefined)
     return value.map((item, index) => pruneValue(item, kept, `${path}[${index}]`, report))
   }

@@ -220,7 +220,7 @@ function requireNamed(
   if (inner.not !== undefined) requireNamed(outer, inner.not, path, from.child('not'), problems)
 }
 
-/** What every object has is not described again, but for its name. */
+/** The fields of every object are not described again, except the name. */
 function validateObjectFields(schema: Schema, level: Level, path: FieldPath, problems: ProblemList): void {
   const { properties = {} } = schema
   for (const name of ['kind', 'apiVersion']) {

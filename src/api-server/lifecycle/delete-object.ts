@@ -63,7 +63,7 @@ function isSystemClass({ storage }: Resource, { metadata }: ApiObject): boolean 
   return storage === 'priorityclasses.scheduling.k8s.io' && Object.hasOwn(SYSTEM_PRIORITIES, metadata.name ?? '')
 }
 
-/** Those that the object has, with the one for the way its dependents are to be treated, if it has any, in place of another such one. */
+/** The finalizers of the object. The one that says what becomes of its dependents, if any, replaces another such one. */
 function finalizersOf(
   changes: ChangeSet,
   { rules }: Resource,

@@ -1,6 +1,6 @@
 import type { StoreEvent } from './api-object.ts'
 
-// Watches that keep up need only the last few; the others read the file, each for itself, which is dear where there are many.
+// Watches that keep up need only the last few; the others read the file, each for itself, which is expensive when there are many.
 const LEAST_EVENTS = 128
 const MAX_CHARACTERS = 4 * 1024 * 1024
 

@@ -53,7 +53,7 @@ export function queueChanges<T extends KubeObject>(queue: WorkQueue, { known }: 
   })
 }
 
-/** Queues the owner of each object of a kind when the object changes; `findForOrphan` says whom one without an owner could interest. */
+/** Queues the owner of each object of a kind when the object changes; `findForOrphan` finds the owners that could adopt one without an owner. */
 export function queueOwners<C extends KubeObject, O extends KubeObject>(
   queue: WorkQueue,
   children: ApiObjects<C>,

@@ -447,7 +447,7 @@ describe('computeSchedule()', () => {
     assert.deepEqual(preemptions(pods), ['web: a -> node-1'])
   })
 
-  test('takes nobody else while the pods leave that were preempted for it, nor gives their room away', () => {
+  test('takes no other pod while the pods leave that were preempted for it, nor gives their room away', () => {
     const asked = { ...asking({ cpu: '1500m' }), priority: 10 }
     const pods = [
       present('low', { spec: asking({ cpu: '1' }), ...leaving }),

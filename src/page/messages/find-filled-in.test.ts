@@ -74,7 +74,7 @@ describe('findFilledIn()', () => {
     )
   })
 
-  test('finds all that nobody applied on the server', () => {
+  test('finds all that no client applied on the server', () => {
     const fieldsV1 = {
       'f:spec': {
         'f:containers': {

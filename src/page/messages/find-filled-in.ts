@@ -57,7 +57,7 @@ function read(value: unknown, path: Path): unknown {
   )
 }
 
-/** Follows a path through a set of fields, in which an item of a list stands under the fields that tell it apart. */
+/** Follows a path through a set of fields, in which an item of a list stands under the fields that are its key. */
 function isManaged(pod: Pod, fields: unknown, path: Path): boolean {
   let at = fields
   for (const [index, name] of path.entries()) {

@@ -14,7 +14,7 @@ interface KnownFile {
   readonly isBad: boolean
 }
 
-/** An object of a file; of one that was built nobody has seen the lines. */
+/** An object of a file; the lines of a built one are in no file. */
 type FileObject = Pick<LocatedObject, 'object'> & Partial<LocatedObject>
 
 /** Builds the kustomization of a folder: YAML of its objects. Fails with what is wrong. */

@@ -16,7 +16,7 @@ const CONNECTION_HEADERS = [
   'upgrade',
 ]
 
-/** What only we may say, since whom requests are passed on to trusts it. */
+/** Only this proxy may set these: the services behind it trust them. */
 const FORWARDING_HEADERS = ['forwarded', 'x-real-ip']
 
 export interface PassedFrom {

@@ -1,6 +1,6 @@
 import type { ProxiedPort } from './proxied-port.ts'
 
-/** A conversation over UDP: whom the client sent to, and who answers. */
+/** A conversation over UDP: the address that the client sent to, and the one that answers. */
 export interface UdpFlow {
   readonly destination: string
   readonly destinationPort: number

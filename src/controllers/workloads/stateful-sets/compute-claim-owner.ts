@@ -2,7 +2,7 @@ import type { StatefulSet } from '../../../model/generated/api-groups.ts'
 import type { OwnerReference, PersistentVolumeClaim } from '../../../model/generated/core-v1.ts'
 import type { Live } from '../../engine/live-object.ts'
 
-/** With whom a claim goes: with its set, with its pod when that is one too many, or with none. */
+/** The owner that a claim goes with: its set, its pod when that is one too many, or none. */
 export function computeClaimOwner({ spec }: Live<StatefulSet>, isSurplus: boolean): 'set' | 'pod' | 'none' {
   const { whenScaled, whenDeleted } = spec.persistentVolumeClaimRetentionPolicy ?? {}
   if (isSurplus && whenScaled === 'Delete') return 'pod'

@@ -13,7 +13,7 @@ interface Checked {
   readonly body: object
 }
 
-// A field that nobody knows is a mistake, and not to be left out without a word.
+// The API refuses an unknown field instead of dropping it silently: it is a mistake.
 const STRICT = 'fieldValidation=Strict'
 const MERGE = { method: 'PATCH', type: 'application/merge-patch+json' } as const
 

@@ -86,7 +86,7 @@ function Way({ link: { address, by }, isWeb }: { readonly link: PortWay['links']
 
 const REFRESH_MS = 10_000
 
-/** The forwarded ports of a pod, of this session: read again now and then, since one that nobody uses ends by itself. */
+/** The forwarded ports of a pod, of this session: read again now and then, since a port without connections ends by itself. */
 function useForwards(isOn: boolean, { namespace, pod }: { readonly namespace: string; readonly pod: string }) {
   const [forwards, setForwards] = useState<readonly ForwardView[]>([])
   const [error, setError] = useState<{ readonly port: number; readonly text: string }>()

@@ -37,7 +37,7 @@ export async function forwardConnection(
     const { kind, reply, connection } = await openUpgrade({ connect, method: 'POST', path, headers }, signal)
     if (kind === 'answered') throw new Error(await readExcuse(reply))
     signal.addEventListener('abort', leave, { once: true })
-    // A client that is gone leaves nobody to answer.
+    // A client that is gone gets no answer.
     socket.once('close', leave)
     await carry(new SpdyClient(connection), port, socket)
   } catch (error) {

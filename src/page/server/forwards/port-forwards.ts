@@ -33,7 +33,7 @@ interface Forward {
 const FORWARD_HOST = '127.0.0.2'
 const MOST_FORWARDS = 20
 const MOST_CONNECTIONS = 64
-/** One that nobody uses is closed after this. */
+/** A port without connections is closed after this. */
 const UNUSED_MS = 15 * 60_000
 
 /** Ports of pods on ports of this machine, for the sessions that asked for them. */

@@ -15,7 +15,7 @@ export async function findNftProblem(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!(await isProgram('nft', programPath))) return NFT_MISSING
-  // The kernel answers nobody else.
+  // The kernel answers root alone.
   if (userId !== 0) return undefined
   try {
     await new Nft(clock).listTables(programPath, signal)

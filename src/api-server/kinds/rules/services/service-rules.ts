@@ -138,7 +138,7 @@ function keepingAllocated(object: StoredService, old: ServiceSpec): StoredServic
   }
 }
 
-/** What only the type that a service had before has is dropped, where the client left it as it was. */
+/** Drops the fields that only the previous type of a service has, where the client left them unchanged. */
 function withoutLeftovers(object: StoredService, old: ServiceSpec): StoredService {
   const spec = serviceSpecOf(object)
   const dropped: Partial<Record<keyof ServiceSpec, undefined>> = {}
