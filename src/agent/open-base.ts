@@ -1,6 +1,7 @@
 import type { Clock } from '../base/async/clock.ts'
 import type { Loop } from '../base/async/loop.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
+import { reportSetAside } from '../system/directories/report-set-aside.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { MemoryTrimDeps } from '../base/telemetry/run-memory-trim.ts'
@@ -8,7 +9,6 @@ import type { Logger } from '../base/telemetry/logger.ts'
 import type { ObjectApi } from '../pods/objects/object-api.ts'
 import type { Verbosity } from '../base/telemetry/create-logger.ts'
 import type { Edges } from './edges.ts'
-import { reportSetAside } from './report-set-aside.ts'
 import type { LoopDelay } from '../metrics/process-metrics.ts'
 
 export interface KubeletDeps extends Edges {

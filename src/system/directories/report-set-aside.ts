@@ -1,14 +1,22 @@
-import { errorMessage } from '../base/telemetry/error-text.ts'
-import type { FailureMetrics } from '../metrics/process-metrics.ts'
-import type { NodeEvents } from '../model/events/node-events.ts'
-import type { Host } from './edges.ts'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
+import type { NodeEvents } from '../../model/events/node-events.ts'
+import type { createRecordFolder } from '../files/state/record-folder.ts'
+import type { StateFile } from '../files/state/state-file.ts'
+import type { createPodFiles } from './pod-files.ts'
+import type { createUserNamespaceRecords } from './user-namespace-records.ts'
 
 interface SetAsideReports {
-  readonly metrics: Pick<FailureMetrics, 'stateSetAside'>
+  readonly metrics: { stateSetAside(kind: string): void }
   readonly events: NodeEvents
 }
 
-type StateHost = Pick<Host, 'stateFile' | 'recordFolder' | 'podFiles' | 'userNamespaceRecords'>
+/** Where state is kept. */
+interface StateHost {
+  stateFile(path: string): StateFile
+  recordFolder(path: string): ReturnType<typeof createRecordFolder>
+  podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
+  userNamespaceRecords(rootDirectory: string): ReturnType<typeof createUserNamespaceRecords>
+}
 
 const REASON = 'StateFileSetAside'
 
