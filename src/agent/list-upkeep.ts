@@ -9,11 +9,8 @@ import type { PodWorkers } from '../pods/sync/pod-workers.ts'
 import { reportResolverFaults } from '../pods/sync/start/read-resolver.ts'
 import { toLogLimits } from '../pods/sync/to-node-settings.ts'
 import type { VolumeMeter } from '../pods/volumes/usage/volume-meter.ts'
-import { KUBERNETES_NAMESPACE } from '../protocols/cri/containerd/containerd-events.ts'
-import { parseEndpoint } from '../protocols/cri/parse-endpoint.ts'
 import { logFiles } from '../system/directories/logs/log-files.ts'
 import type { TerminationLogs } from '../system/directories/logs/termination-logs.ts'
-import type { ProcessIdentity } from '../system/processes/process-identity.ts'
 import type { Hints } from './hub.ts'
 import type { Stages } from './stages.ts'
 
@@ -31,7 +28,7 @@ interface UpkeepParts {
 /** What keeps a node with pods in order: it begins when pods are being looked after. */
 export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints): readonly Loop[] {
   const { base, runtime, registry, node } = stages
-  const { settings, membership, tasks, clock, log } = base
+  const { settings, host, membership, tasks, clock, log } = base
   const { config } = settings
   const { calls, observer } = runtime
   const { nodeEvents } = membership
@@ -40,7 +37,22 @@ export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints)
     { name: 'resolver check', run: () => reportResolverFaults(files, node.podSettings.sandbox.dns, nodeEvents) },
     { name: 'image garbage collection', run: (s) => images.runGarbageCollection(s) },
     { name: 'dead containers', run: (s) => runDeadContainerCollection({ settings, workers, clock }, s) },
-    { name: 'forgotten shims', run: (s) => collectForgottenShims(stages, s) },
+    {
+      name: 'forgotten shims',
+      run: (s) =>
+        runShimCollection(
+          {
+            calls,
+            runtime: runtime.version,
+            runtimeEndpoint: config.containerRuntimeEndpoint,
+            host,
+            requestTimeoutMs: config.runtimeRequestTimeout,
+            clock,
+            log,
+          },
+          s,
+        ),
+    },
     { name: 'termination logs', run: (s) => terminationLogs.run(s) },
     { name: 'volume stats', run: (s) => volumeStats.run(s) },
     {
@@ -73,17 +85,4 @@ export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints)
         ),
     },
   ]
-}
-
-/** Only containerd has shims that outlive what it knows. */
-async function collectForgottenShims({ base, runtime }: UpkeepStages, signal: AbortSignal): Promise<void> {
-  const { host, settings, clock, log } = base
-  if (runtime.version.name !== 'containerd') return
-  const { socketPath } = parseEndpoint(settings.config.containerRuntimeEndpoint)
-  const processes = {
-    findShims: () => host.findShims({ socketPath, namespace: KUBERNETES_NAMESPACE }),
-    kill: (process: ProcessIdentity) => host.killProcess(process),
-  }
-  const requestTimeoutMs = settings.config.runtimeRequestTimeout
-  await runShimCollection({ calls: runtime.calls, processes, requestTimeoutMs, clock, log }, signal)
 }

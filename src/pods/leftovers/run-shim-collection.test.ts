@@ -37,19 +37,35 @@ async function collect(rounds: number, { shims, records = [], sandboxes = [], co
     podSandboxStatus: async ({ podSandboxId }: { podSandboxId?: string }) => answer(sandboxes, podSandboxId),
     containerStatus: async ({ containerId }: { containerId?: string }) => answer(containers, containerId),
   } as unknown as ShimCollectionDeps['calls']
-  const processes = {
-    findShims: async () => shims(),
-    kill: async ({ pid }: { pid: number }) => {
+  const looked: unknown[] = []
+  const host = {
+    findShims: async (where: unknown) => {
+      looked.push(where)
+      return shims()
+    },
+    killProcess: async ({ pid }: { pid: number }) => {
       killed.push(pid)
       return true
     },
   }
   const stop = new AbortController()
-  const run = runShimCollection({ calls, processes, requestTimeoutMs: 120_000, clock, log: silentLogger }, stop.signal)
+  const run = runShimCollection(
+    {
+      calls,
+      runtime: { name: 'containerd' },
+      runtimeEndpoint: 'unix:///run/c.sock',
+      host,
+      requestTimeoutMs: 120_000,
+      clock,
+      log: silentLogger,
+    },
+    stop.signal,
+  )
   run.catch(() => {})
   for (let round = 0; round < rounds; round += 1) await clock.advance(PERIOD_MS)
   stop.abort(new Error('over'))
   await assert.rejects(run, /over/)
+  for (const where of looked) assert.deepEqual(where, { socketPath: '/run/c.sock', namespace: 'k8s.io' })
   return killed
 }
 
@@ -75,6 +91,15 @@ describe('runShimCollection()', () => {
     assert.deepEqual(await collect(4, { shims: known, records: ['c'] }), [])
     const unclear = () => [shimOf(7, 'lost', [{ process: processOf(8), containerId: undefined }])]
     assert.deepEqual(await collect(4, { shims: unclear }), [])
+  })
+
+  test('looks for none of a runtime that has no shims', async () => {
+    const host = { findShims: () => assert.fail(), killProcess: () => assert.fail() }
+    const runtime = { name: 'cri-o' }
+    const calls = {} as ShimCollectionDeps['calls']
+    const rest = { requestTimeoutMs: 1, clock: new FakeClock(), log: silentLogger }
+    const given = { calls, runtime, runtimeEndpoint: 'unix:///run/c.sock', host, ...rest }
+    await runShimCollection(given, new AbortController().signal)
   })
 
   test('a pid that another process has got in the meantime is no proof', async () => {

@@ -3,6 +3,8 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
 import type { CriClient } from '../../protocols/cri/cri-client.ts'
+import { KUBERNETES_NAMESPACE } from '../../protocols/cri/containerd/containerd-events.ts'
+import { parseEndpoint } from '../../protocols/cri/parse-endpoint.ts'
 import type { ShimProcess } from '../../system/processes/find-shims.ts'
 import type { ProcessIdentity } from '../../system/processes/process-identity.ts'
 
@@ -14,10 +16,20 @@ export interface ShimCollectionDeps {
     /** SIGKILL, to exactly this process; false when it is gone. */
     kill(process: ProcessIdentity): Promise<boolean>
   }
+  readonly log: Logger
+}
+
+export interface RunShimCollectionDeps extends Pick<ShimCollectionDeps, 'calls' | 'log'> {
+  readonly runtime: { readonly name: string }
+  readonly runtimeEndpoint: string
+  readonly host: {
+    /** The shims of the containerd at a socket, in one of its namespaces. */
+    findShims(where: { readonly socketPath: string; readonly namespace: string }): Promise<readonly ShimProcess[]>
+    killProcess(process: ProcessIdentity): Promise<boolean>
+  }
   /** The longest time that a call to the runtime may take. */
   readonly requestTimeoutMs: number
   readonly clock: Clock
-  readonly log: Logger
 }
 
 const LEAST_PERIOD_MS = 300_000
@@ -26,10 +38,21 @@ const CALLS_FOR_A_SANDBOX = 3
 
 /**
  * Ends shims of whose container the runtime knows nothing any more: a call that breaks off in containerd can leave one, and nothing else would
- * ever end it (docs/decisions/0027-lost-tasks.md). Only what was so in two rounds, far apart, is ended.
+ * ever end it (docs/decisions/0027-lost-tasks.md). Only what was so in two rounds, far apart, is ended. Only containerd has shims that
+ * outlive what it knows.
  */
-export async function runShimCollection(deps: ShimCollectionDeps, signal: AbortSignal): Promise<void> {
-  const { clock, log, requestTimeoutMs } = deps
+export async function runShimCollection(given: RunShimCollectionDeps, signal: AbortSignal): Promise<void> {
+  const { runtime, runtimeEndpoint, host, clock, log, requestTimeoutMs } = given
+  if (runtime.name !== 'containerd') return
+  const { socketPath } = parseEndpoint(runtimeEndpoint)
+  const deps: ShimCollectionDeps = {
+    calls: given.calls,
+    processes: {
+      findShims: () => host.findShims({ socketPath, namespace: KUBERNETES_NAMESPACE }),
+      kill: (process) => host.killProcess(process),
+    },
+    log,
+  }
   const periodMs = Math.max(LEAST_PERIOD_MS, CALLS_FOR_A_SANDBOX * requestTimeoutMs)
   let suspects: ReadonlySet<string> = new Set()
   for (;;) {
