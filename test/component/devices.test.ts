@@ -312,6 +312,59 @@ describe('devices of containers', () => {
     }
   })
 
+  test('are given again to a static pod that ended without its plugin, when that is back, by this agent or the next', async (t) => {
+    const { folder, startPlugin } = createFolder(t)
+    await using before = await createWorld()
+    await runBefore(before, folder, async (agent) => {
+      await present(agent, await startPlugin())
+      agent.setPods([createGpuPod('u-1')])
+      await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+    })
+    const record = before.deviceFile.text
+    for (const isNext of [false, true]) {
+      await using world = await createWorld()
+      world.deviceFile.text = record
+      rmSync(join(folder, 'kubelet.sock'), { force: true })
+      const waitInVain = async (agent: Agent) => {
+        agent.setPods([createGpuPod('u-1')])
+        await until(() => whyOf(agent, 'u-1').startsWith('wait for device plugin'), 'the pod waits')
+        await agent.pass(60_000, 5000)
+        await until(() => agent.statusOf('u-1')?.phase === 'Failed', 'the pod ends')
+      }
+      if (isNext) await runBefore(world, folder, waitInVain)
+      await using agent = await startWithDevices(world, folder)
+      if (isNext) agent.setPods([createGpuPod('u-1')])
+      else await waitInVain(agent)
+      const plugin = await startPlugin({ endpoint: 'late.sock' })
+      await present(agent, plugin)
+      await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+      assert.equal(agent.statusOf('u-1')?.reason, undefined)
+    }
+  })
+
+  test('are asked for again for a static pod whose plugin fails, with a pause', async (t) => {
+    const { folder, startPlugin } = createFolder(t)
+    await using world = await createWorld()
+    await using agent = await startWithDevices(world, folder)
+    let failures = 2
+    const plugin = await startPlugin({
+      allocation: () => {
+        if (failures > 0) {
+          failures -= 1
+          throw new Error('not now')
+        }
+        return {}
+      },
+    })
+    await present(agent, plugin)
+    agent.setPods([createGpuPod('u-1')])
+    await until(() => agent.statusOf('u-1')?.phase === 'Failed', 'the pod is rejected')
+    await agent.pass(5000)
+    assert.deepEqual([failures, agent.statusOf('u-1')?.phase], [1, 'Failed'])
+    await agent.pass(25_000, 5000)
+    await until(() => isRunning(agent, 'u-1'), 'the pod runs')
+  })
+
   test('end a pod of before that may not start again at once, when their plugin is not back', async (t) => {
     const { folder, startPlugin } = createFolder(t)
     await using before = await createWorld()

@@ -5,10 +5,11 @@ export type TerminationCause = 'removed' | 'deleted' | 'finished' | 'orphaned' |
  * What happens to a pod once it has ended.
  *
  * keep: its source still has it, so its last instances stay for their readers, and it never runs again. restart: the same, but it was ended
- * only because the machine shuts down, and runs again if the machine stays. remove: its source no longer has it, and everything goes after
+ * only because the machine shuts down, and runs again if the machine stays. readmit: it was let in and could not have what it was promised, such as
+ * devices, and no controller replaces it: it is judged again. remove: its source no longer has it, and everything goes after
  * a moment. replace: the same at once, because a new worker waits for its place.
  */
-type AfterEnd = 'keep' | 'restart' | 'remove' | 'replace'
+type AfterEnd = 'keep' | 'restart' | 'readmit' | 'remove' | 'replace'
 
 /** How much of an ended pod is gone: its processes, then its volumes, then all but what readers may want. */
 export type CleanUpProgress = 'stopped' | 'unmounted' | 'cleaned'
@@ -48,6 +49,8 @@ export interface TerminationRequest {
   readonly graceSeconds: number | undefined
   /** Of an eviction: the pod runs again when the reason for it has passed. */
   readonly restarts?: boolean
+  /** The node judges again whether the pod may run. */
+  readonly readmits?: boolean
 }
 
 /** The state of a pod of which nothing runs any more. */
@@ -76,9 +79,10 @@ export function computeTermination(state: PodState, request: TerminationRequest)
 }
 
 /** The source of a pod never takes it back; the newest eviction says whether the pod runs again. */
-function computeAfter(before: AfterEnd, { cause, restarts = false }: TerminationRequest): AfterEnd {
+function computeAfter(before: AfterEnd, { cause, restarts = false, readmits = false }: TerminationRequest): AfterEnd {
   if (before === 'remove' || before === 'replace') return before
   if (cause === 'removed' || cause === 'orphaned') return 'remove'
+  if (readmits) return 'readmit'
   return cause === 'evicted' ? (restarts ? 'restart' : 'keep') : before
 }
 
@@ -111,7 +115,7 @@ export function isWanted(state: PodState): boolean {
       return true
     case 'terminating':
     case 'terminated':
-      return state.after === 'keep' || state.after === 'restart'
+      return state.after !== 'remove' && state.after !== 'replace'
     case 'gone':
       return false
   }
@@ -119,7 +123,12 @@ export function isWanted(state: PodState): boolean {
 
 /** It is ended, or ends, for reasons that may pass. */
 export function runsAgain(state: PodState): boolean {
-  return (state.kind === 'terminating' || state.kind === 'terminated') && state.after === 'restart'
+  return (state.kind === 'terminating' || state.kind === 'terminated') && ['restart', 'readmit'].includes(state.after)
+}
+
+/** Nothing of it runs any more, and the node judges again whether it may run. */
+export function isReadmitted(state: PodState): boolean {
+  return state.kind === 'terminated' && state.after === 'readmit'
 }
 
 /** Nothing of the pod runs any more. */

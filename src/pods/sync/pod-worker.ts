@@ -25,6 +25,7 @@ import {
   hasDropped,
   hasStopped,
   hasUnmounted,
+  isReadmitted,
   isWanted,
   runsAgain,
 } from './pod-state.ts'
@@ -98,6 +99,11 @@ export class PodWorker {
   /** It is ended, or ends, for reasons that may pass. */
   get runsAgain(): boolean {
     return runsAgain(this.state)
+  }
+
+  /** It ended because it could not have what it was promised, and is judged again. */
+  get isReadmitted(): boolean {
+    return isReadmitted(this.state)
   }
 
   get status(): PodStatus | undefined {

@@ -2,6 +2,7 @@ import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { PodLifeMetrics } from '../../metrics/pod-life-metrics.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod, podFullName, podLogName } from '../../model/pod/pod.ts'
+import type { PodStatus } from '../../model/generated/core-v1.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { toSeconds } from '../../model/text/int64.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
@@ -50,6 +51,15 @@ const NODE_SHUTDOWN = {
   isForNow: true,
 } as const
 
+// What was against a pod that was let in may pass without a word, such as a device plugin that fails.
+const READMISSION_MS = 10_000
+
+/** A static pod that was let in and could not have what it was promised. */
+interface TakenBack {
+  readonly status: PodStatus
+  readonly restartCounts: ReadonlyMap<string, number>
+}
+
 /** The workers of all pods on the node, and the only place where one starts or ends. */
 export class PodWorkers {
   readonly #deps: PodWorkersDeps
@@ -57,6 +67,10 @@ export class PodWorkers {
   readonly #registry: PodRegistry
   readonly #entries: RegistryEntries
   readonly #rejected: RejectedPods
+  /** Until it runs or is removed. */
+  readonly #takenBack = new Map<PodUid, TakenBack>()
+  /** Those of them that are not judged yet. */
+  readonly #pausing = new Set<PodUid>()
 
   constructor(deps: PodWorkersDeps, group: TaskGroup) {
     this.#deps = deps
@@ -190,9 +204,12 @@ export class PodWorkers {
   /** Judges a rejected pod again. */
   #retry(pod: Pod): void {
     const { uid } = pod.metadata
-    if (this.#entries.workers.has(uid) || this.#registry.isNameTaken(podFullName(pod)) || !this.#admit(pod)) return
+    const isHeld = this.#entries.workers.has(uid) || this.#pausing.has(uid)
+    if (isHeld || this.#registry.isNameTaken(podFullName(pod)) || !this.#admit(pod)) return
     this.#deps.podDeps.log.info('pod admitted, it was rejected before', { pod: podLogName(pod), uid })
-    this.#start({ kind: 'pod', pod }, this.#firstState(pod))
+    const restartCounts = this.#takenBack.get(uid)?.restartCounts
+    this.#takenBack.delete(uid)
+    this.#start({ kind: 'pod', pod, restartCounts }, this.#firstState(pod))
     this.#deps.resizes.added([pod])
   }
 
@@ -236,6 +253,7 @@ export class PodWorkers {
       this.#deps.onStatus(uid)
     }
     this.#entries.returning.delete(uid)
+    this.#takenBack.delete(uid)
     this.#entries.leftAlone.delete(uid)
     this.#entries.workers.get(uid)?.remove()
     // What runs of a rejected pod has had no worker so far.
@@ -269,10 +287,12 @@ export class PodWorkers {
       timeline,
       settings: this.#deps.settings,
       onStatus: ({ uid }: PodWorker) => this.#deps.onStatus(uid),
-      onEnded: ({ pod, uid, wanted }: PodWorker) => {
+      onEnded: (ended: PodWorker) => {
+        const { pod, uid, wanted } = ended
         this.#deps.onEnded(uid)
         if (pod !== undefined) this.#releaseName(podFullName(pod))
         this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
+        if (pod !== undefined && ended.isReadmitted) this.#takeBack(ended, pod)
         this.retryRejected()
       },
     }
@@ -285,6 +305,33 @@ export class PodWorkers {
     })
   }
 
+  /** The worker ends, and the pod counts as one that was never let in. */
+  #takeBack(worker: PodWorker, pod: Pod): void {
+    const { uid, status } = worker
+    if (status === undefined) return
+    this.#takenBack.set(uid, { status, restartCounts: restartCountsOf(status) })
+    this.#entries.returning.set(uid, pod)
+    worker.remove()
+    worker.makeWay()
+  }
+
+  /** True when the pod is one that was taken back: it is judged again soon, and whenever something changes after that. */
+  #rejectTakenBack(pod: Pod): boolean {
+    const { uid } = pod.metadata
+    const takenBack = this.#takenBack.get(uid)
+    if (takenBack === undefined) return false
+    this.#rejected.takeBack(pod, takenBack.status)
+    this.#deps.onStatus(uid)
+    this.#pausing.add(uid)
+    this.#group.run(`readmission of pod ${uid}`, async (signal) => {
+      await this.#deps.podDeps.clock.sleep(READMISSION_MS, signal)
+      this.#pausing.delete(uid)
+      const rejected = this.#rejected.get(uid)
+      if (rejected !== undefined) this.#retry(rejected.pod)
+    })
+    return true
+  }
+
   #forget(worker: PodWorker): void {
     this.#entries.workers.delete(worker.uid)
     this.#deps.resizes.forget(worker.uid)
@@ -294,7 +341,7 @@ export class PodWorkers {
     const again = this.#entries.returning.get(worker.uid)
     this.#entries.returning.delete(worker.uid)
     if (again?.unreadable !== undefined) this.#addUnreadable(again, again.unreadable)
-    else if (again !== undefined) {
+    else if (again !== undefined && !this.#rejectTakenBack(again)) {
       this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
       this.#add(again, restartCountsOf(worker.status))
       this.#deps.resizes.added([again])

@@ -85,6 +85,11 @@ export class RejectedPods {
     return true
   }
 
+  /** Takes back a pod that was let in and could not have what it was promised; its worker has reported that. */
+  takeBack(pod: Pod, status: PodStatus): void {
+    this.#rejected.set(pod.metadata.uid, { pod, status })
+  }
+
   /** Rejects a pod that cannot be read; its source has recorded the event. */
   rejectUnreadable(pod: Pod, message: string): void {
     const { uid } = pod.metadata

@@ -70,10 +70,11 @@ async function sync({ deps, settings, life, probing, onStatus }: StepContext, si
   if (pod === undefined) throw new Error('Cannot sync a pod without a spec')
   const result = await syncPod({ deps, settings, history, termination, probes: probing.probes, onStatus }, pod, signals)
   if (state.value.kind !== 'syncing') return AT_ONCE
-  if (result.kind === 'finished') {
+  if (result.kind === 'finished' || result.kind === 'rejected') {
+    const readmits = result.kind === 'rejected'
     history.problem = undefined
-    await recordEnd(deps, life)
-    state.set(computeTermination(state.value, { cause: 'finished', graceSeconds: undefined }))
+    if (!readmits) await recordEnd(deps, life)
+    state.set(computeTermination(state.value, { cause: 'finished', graceSeconds: undefined, readmits }))
   }
   return result.kind === 'wait' ? result : AT_ONCE
 }

@@ -2,7 +2,7 @@ import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { PodEnd } from '../../model/pod/injections-error.ts'
 import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
-import { podLogName } from '../../model/pod/pod.ts'
+import { isStaticPod, podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { mayRestart } from '../../model/pod/restart-policy.ts'
 import type { PodProbes } from '../probes/pod-probes.ts'
@@ -73,12 +73,13 @@ export interface SyncContext {
   readonly onStatus: () => void
 }
 
-/** What comes after a pass: the next one at once, after a while, or never because the pod is terminal. */
+/** What comes after a pass: the next one at once, after a while, or never because the pod is terminal, or was rejected although it was let in. */
 export type SyncResult =
   | { readonly kind: 'again' }
   /** Seen: what the runtime had when it was decided to wait. Anything newer is a reason not to. */
   | { readonly kind: 'wait'; readonly ms: number; readonly seen: ObservedPod | undefined }
   | { readonly kind: 'finished' }
+  | { readonly kind: 'rejected' }
 
 const RETRY_MS = 10_000
 const NETWORK_RETRY_MS = 1000
@@ -119,7 +120,10 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   const actuated = deps.allocations.actuated(pod.metadata.uid)
   deps.resizes.observed(pod, isResizing({ pod, observed, actuated }))
   const rejection = isLostForGood(pod, observed) ? deps.injections.rejectLost(pod) : undefined
-  if (rejection !== undefined) return await reject(context, { pod, observed }, rejection)
+  if (rejection !== undefined) {
+    await reject(context, { pod, observed }, rejection)
+    return { kind: 'finished' }
+  }
   await probes.sync(pod, seen, signals.shutdown)
   await report(context, { pod, observed, override: late })
   await probes.remember(pod, observed)
@@ -160,7 +164,10 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   const injections = await prepareInjections(context, { pod, actions }, signals)
   if (injections === 'changed') return { kind: 'again' }
   if (injections === 'missing') return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen })
-  if (injections !== 'there') return await reject(context, { pod, observed }, injections)
+  if (injections !== 'there') {
+    await reject(context, { pod, observed }, injections)
+    return { kind: isStaticPod(pod) ? 'rejected' : 'finished' }
+  }
   return await act(context, { pod, seen, observed, actions }, signals)
 }
 
@@ -178,7 +185,7 @@ async function reject(
   context: SyncContext,
   { pod, observed }: Pick<Pass, 'pod' | 'observed'>,
   { reason, message }: PodEnd,
-): Promise<SyncResult> {
+): Promise<void> {
   const { events, metrics } = context.deps
   events.record(pod, { type: 'Warning', reason, message })
   metrics.podRejected(reason)
@@ -187,7 +194,6 @@ async function reject(
     observed,
     override: { phase: 'Failed', reason, message: `Pod was rejected: ${message}` },
   })
-  return { kind: 'finished' }
 }
 
 interface Pass {
