@@ -66,7 +66,7 @@ export function createCsiAgent(
     devices: node.devices,
     deviceFiles: node.deviceFiles,
     describePath: async (real) => ({ kind: 'blockDevice', real, group: 0 }),
-    files: {
+    guarded: {
       setOwnership: async ({ root, group: gid, onlyOnRootMismatch }) => {
         owned.push(`${root} ${gid} ${onlyOnRootMismatch}`)
         return { entries: 1, failed: 0 }

@@ -33,13 +33,13 @@ export function createDiskAgent(
     scsi: san.scsi,
     diskFiles: san.diskFiles,
     // They are the pods' own, and an agent that starts finds them.
-    folders: {
+    volumeFiles: {
       makeDirectory: async (path: string, mode: number) => {
         if (path.startsWith('/k/pods/')) san.places.set(path, undefined)
-        return await deps.folders.makeDirectory(path, mode)
+        return await deps.volumeFiles.makeDirectory(path, mode)
       },
       removeDirectory: async (path: string) => {
-        await deps.folders.removeDirectory(path)
+        await deps.volumeFiles.removeDirectory(path)
         san.places.delete(path)
       },
     },

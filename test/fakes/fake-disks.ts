@@ -32,11 +32,11 @@ export class FakeDisks {
       const found = this.paths.get(path)
       return found === undefined ? undefined : { real: path, ...found }
     },
-    folders: {
+    volumeFiles: {
       makeDirectory: async (path, mode) => (this.#do(`mkdir ${path} ${mode.toString(8)}`), true),
       removeDirectory: async (path) => this.#do(`rmdir ${path}`),
     },
-    files: {
+    guarded: {
       setOwnership: async ({ root, group, readOnly, onlyOnRootMismatch }) => {
         this.#do(`own ${root} ${group}${readOnly ? ' readOnly' : ''}${onlyOnRootMismatch ? ' onlyOnRootMismatch' : ''}`)
         return { entries: 7, failed: 0 }

@@ -55,7 +55,7 @@ export class FakeVolumeHost {
   get deps(): EmptyDirectoriesDeps {
     return {
       mounter: this.mounter,
-      files: this.files,
+      volumeFiles: this.files,
       guarded: {
         setOwnership: async ({ root, group, readOnly, onlyOnRootMismatch }) => {
           this.#do(`own ${root} ${group} ${readOnly} ${onlyOnRootMismatch}`)

@@ -46,7 +46,7 @@ export class FakeVolumeNode {
       selinuxEnabled: false,
       selinux: noSelinux,
       mounter: this.mounter,
-      files: this.files,
+      guarded: this.guarded,
       folders: this.folders,
       metrics: { storageOperation: () => {}, volumeFound: () => {}, foreignVolumeCleaned: () => {} },
     } satisfies Partial<VolumesDeps>
@@ -77,7 +77,7 @@ export class FakeVolumeNode {
     },
   }
 
-  readonly files: VolumesDeps['files'] = {
+  readonly guarded: VolumesDeps['guarded'] = {
     makeSubPath: async ({ path }) => void this.journal.push(`make ${path}`),
     bindSubPath: async ({ path, target }) => {
       this.journal.push(`bind ${path} ${target.slice(ROOT.length)}`)

@@ -40,8 +40,8 @@ inMountNamespace(import.meta.filename, () => {
     const kind = createLocalKind({
       rootDirectory,
       mounter,
-      folders: createVolumeFiles({ rootDirectory }),
-      files,
+      volumeFiles: createVolumeFiles({ rootDirectory }),
+      guarded: files,
       devices,
       deviceFiles,
       describePath: (path, s) => describePath(systemClock, path, s),

@@ -173,7 +173,7 @@ inMountNamespace(import.meta.filename, () => {
     const ask = (release: string) =>
       createNoswapProbe({
         mounter,
-        files: createVolumeFiles({ rootDirectory: folder }),
+        volumeFiles: createVolumeFiles({ rootDirectory: folder }),
         directory,
         swapIsOn: false,
         events: { record() {} },

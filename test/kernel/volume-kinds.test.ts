@@ -58,15 +58,22 @@ inMountNamespace(import.meta.filename, () => {
     })
     const objects = { configMap: { data: { key: 'old' } as Record<string, string> } }
     const nodeAllocatable = () => parseAmounts({ memory: '4Mi' })
-    const files = createVolumeFiles({ rootDirectory: root })
+    const volumeFiles = createVolumeFiles({ rootDirectory: root })
     const noswap = createNoswapProbe({
       mounter,
-      files,
+      volumeFiles,
       directory: join(root, 'noswap'),
       swapIsOn: false,
       events: { record: () => {} },
     })
-    const directories = createEmptyDirectories({ mounter, files, guarded, noswap, nodeAllocatable, log: silentLogger })
+    const directories = createEmptyDirectories({
+      mounter,
+      volumeFiles,
+      guarded,
+      noswap,
+      nodeAllocatable,
+      log: silentLogger,
+    })
     const deps = {
       directories,
       writer: createAtomicWriter({ clock: systemClock, random: Math.random }),

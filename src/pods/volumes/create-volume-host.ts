@@ -60,7 +60,7 @@ export interface VolumeHostDeps {
 }
 
 /** What volumes need of the machine. */
-export type VolumeHost = Pick<VolumesDeps, 'kinds' | 'findSource' | 'refusal' | 'mounter' | 'files' | 'folders'>
+export type VolumeHost = Pick<VolumesDeps, 'kinds' | 'findSource' | 'refusal' | 'mounter' | 'guarded' | 'folders'>
 
 /** Volumes on this machine, of every kind that there is. */
 export function createVolumeHost(deps: VolumeHostDeps): VolumeHost {
@@ -71,22 +71,22 @@ export function createVolumeHost(deps: VolumeHostDeps): VolumeHost {
     findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
     refusal: rejectVolume,
     mounter,
-    files: guarded,
+    guarded,
     folders: createVolumeFolders({ rootDirectory }),
   }
 }
 
 function createKinds(deps: VolumeHostDeps, mounter: Mounter): readonly VolumeKind[] {
   const { rootDirectory, guarded, clock, log } = deps
-  const files = createVolumeFiles({ rootDirectory })
+  const volumeFiles = createVolumeFiles({ rootDirectory })
   const noswap = createNoswapProbe({
     mounter,
-    files,
+    volumeFiles,
     directory: `${rootDirectory}/deckhand/noswap`,
     swapIsOn: deps.swapIsOn,
     events: deps.nodeEvents,
   })
-  const directories = createEmptyDirectories({ ...deps, mounter, files, noswap })
+  const directories = createEmptyDirectories({ ...deps, mounter, volumeFiles, noswap })
   const content = {
     ...deps,
     directories,
@@ -101,14 +101,13 @@ function createKinds(deps: VolumeHostDeps, mounter: Mounter): readonly VolumeKin
     createSecretKind(content),
     createDownwardApiKind(content),
     createProjectedKind(content),
-    createNfsKind({ mounter, folders: files }),
+    createNfsKind({ mounter, volumeFiles }),
     deps.csi,
     ...deps.disks,
     createLocalKind({
       ...deps,
       mounter,
-      folders: files,
-      files: guarded,
+      volumeFiles,
       devices: createBlockDevices({ clock, log }),
       deviceFiles,
       describePath: (path, signal) => describePath(clock, path, signal),

@@ -22,7 +22,7 @@ export interface VolumeFolders {
 export interface TakeDownDeps {
   readonly rootDirectory: string
   readonly mounter: Pick<Mounter, 'table' | 'unmount'>
-  readonly files: Pick<GuardedFiles, 'releaseSubPaths'>
+  readonly guarded: Pick<GuardedFiles, 'releaseSubPaths'>
   readonly folders: VolumeFolders
   readonly log: Logger
 }
@@ -57,8 +57,8 @@ export async function removeVolumeRest(deps: TakeDownDeps, uid: PodUid, signal: 
 }
 
 /** Most pods use no parts of volumes: then no process is started either. */
-async function releaseParts({ folders, files }: TakeDownDeps, directory: string, signal: AbortSignal): Promise<void> {
-  if (await folders.holdsAnything(directory)) await files.releaseSubPaths(directory, signal)
+async function releaseParts({ folders, guarded }: TakeDownDeps, directory: string, signal: AbortSignal): Promise<void> {
+  if (await folders.holdsAnything(directory)) await guarded.releaseSubPaths(directory, signal)
 }
 
 async function unmountBelow({ mounter }: TakeDownDeps, directory: string, signal: AbortSignal): Promise<void> {

@@ -40,7 +40,7 @@ export interface VolumesDeps {
   readonly selinuxEnabled: boolean
   readonly selinux: SelinuxMounts
   readonly mounter: Pick<Mounter, 'table' | 'unmount'>
-  readonly files: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath' | 'releaseSubPaths'>
+  readonly guarded: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath' | 'releaseSubPaths'>
   readonly folders: VolumeFolders
   readonly events: PodEvents
   readonly metrics: Pick<VolumeMetrics, 'storageOperation' | 'volumeFound' | 'foreignVolumeCleaned'>

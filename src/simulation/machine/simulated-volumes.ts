@@ -46,7 +46,7 @@ export function createSimulatedVolumes(deps: VolumeHostDeps): VolumeHost {
     findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
     refusal: rejectVolume,
     mounter: { table: async () => [], unmount: async () => {} },
-    files: { makeSubPath: async () => {}, bindSubPath: async () => {}, releaseSubPaths: async () => {} },
+    guarded: { makeSubPath: async () => {}, bindSubPath: async () => {}, releaseSubPaths: async () => {} },
     folders: {
       listVolumes: async () => [],
       listPods: async () => [],

@@ -19,7 +19,7 @@ function createMachine(
         done.push(`unmount ${target}`)
       },
     },
-    files: {
+    volumeFiles: {
       async makeDirectory(path) {
         done.push(`make ${path}`)
         return true

@@ -13,7 +13,7 @@ export interface NoswapProbe {
 
 export interface NoswapProbeDeps {
   readonly mounter: Pick<Mounter, 'mount' | 'unmount'>
-  readonly files: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
+  readonly volumeFiles: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
   /** For a mount on trial; the agent's own. */
   readonly directory: string
   readonly swapIsOn: boolean
@@ -47,8 +47,8 @@ export function createNoswapProbe(deps: NoswapProbeDeps): NoswapProbe {
   }
 }
 
-async function tryMount({ mounter, files, directory }: NoswapProbeDeps, signal: AbortSignal): Promise<boolean> {
-  await files.makeDirectory(directory, 0o750)
+async function tryMount({ mounter, volumeFiles, directory }: NoswapProbeDeps, signal: AbortSignal): Promise<boolean> {
+  await volumeFiles.makeDirectory(directory, 0o750)
   const request = { fileSystem: 'tmpfs', source: 'tmpfs', target: directory, options: ['noswap'] }
   const works = await mounter.mount({ ...request, deadlineMs: TRIAL_DEADLINE_MS }, signal).then(
     () => true,
@@ -57,7 +57,7 @@ async function tryMount({ mounter, files, directory }: NoswapProbeDeps, signal: 
   signal.throwIfAborted()
   // Also what an agent left behind that died in the middle of this.
   await mounter.unmount(directory, { force: false }, signal)
-  await files.removeDirectory(directory)
+  await volumeFiles.removeDirectory(directory)
   return works
 }
 

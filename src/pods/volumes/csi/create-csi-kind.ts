@@ -65,7 +65,6 @@ export function createCsiKind(deps: CreateCsiKindDeps, group: TaskGroup): CsiKin
     driverObjects: csi.objects,
     attachments: csi.attachments,
     controllerAttaches: settings.config.enableControllerAttachDetach,
-    files: deps.guarded,
     csiFiles: createCsiFiles({ rootDirectory }),
     mounter: deps.host.openMounter(),
     devices: createBlockDevices({ clock, log }),

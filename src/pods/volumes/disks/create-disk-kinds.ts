@@ -40,8 +40,7 @@ export function createDiskKinds(deps: CreateDiskKindsDeps, group: TaskGroup) {
   const common = {
     ...deps,
     mounter: deps.host.openMounter(),
-    folders: createVolumeFiles({ rootDirectory }),
-    files: deps.guarded,
+    volumeFiles: createVolumeFiles({ rootDirectory }),
     devices: createBlockDevices(deps),
     deviceFiles,
     diskFiles: createDiskFiles({ rootDirectory }),

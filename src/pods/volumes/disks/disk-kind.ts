@@ -84,7 +84,7 @@ export class DiskKind<D extends Disk> implements VolumeKind {
 
   async tearDown(request: TearDownRequest, signal: AbortSignal): Promise<void> {
     const { uid, specName, path } = request
-    const { mounter, folders, deviceFiles } = this.#deps
+    const { mounter, volumeFiles, deviceFiles } = this.#deps
     let staging = this.#staged.stagingOf(uid, specName)
     if (isDevice(request)) {
       staging ??= findDeviceFolder(await mounter.table(), {
@@ -96,7 +96,7 @@ export class DiskKind<D extends Disk> implements VolumeKind {
       await deviceFiles.removeLink(path)
     } else {
       await mounter.unmount(path, { force: false }, signal)
-      await folders.removeDirectory(path)
+      await volumeFiles.removeDirectory(path)
     }
     if (staging !== undefined) this.#staged.leave(staging, uid)
   }

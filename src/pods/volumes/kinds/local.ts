@@ -56,7 +56,7 @@ async function tearDown(deps: LocalVolumeDeps, place: VolumePlace, signal: Abort
   await deps.mounter.unmount(place.path, { force: false }, signal)
   await unmountDevice(deps, place.specName, signal)
   // Last: as long as it is there, a new agent finds what is left to do.
-  await deps.folders.removeDirectory(place.path)
+  await deps.volumeFiles.removeDirectory(place.path)
 }
 
 function mapDirectory({ rootDirectory }: LocalVolumeDeps, { specName }: VolumePlace): string {

@@ -122,8 +122,8 @@ describe('data in a volume', () => {
         const isBusy = state.endsWith('unmounted')
         if (isBusy) disks.failures.set('unmount', new Error('target is busy'))
         if (isBusy) disks.addMount({ point: path })
-        const folders = createVolumeFiles({ rootDirectory: root })
-        const deps = { ...disks.deps, rootDirectory: root, folders, deviceFiles }
+        const volumeFiles = createVolumeFiles({ rootDirectory: root })
+        const deps = { ...disks.deps, rootDirectory: root, volumeFiles, deviceFiles }
         const kind = name === 'nfs' ? createNfsKind(deps) : createLocalKind(deps)
         const place = desiredOf(inline('s'), { path })
         await assert.rejects(kind.tearDown(place, never), isBusy ? /target is busy/ : { code: 'ENOTEMPTY' })

@@ -13,7 +13,7 @@ import type { ReadyVolume, DesiredVolume } from '../desired-volume.ts'
 
 export interface NfsKindDeps {
   readonly mounter: Mounter
-  readonly folders: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
+  readonly volumeFiles: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
 }
 
 // As long as mount.nfs itself tries by default.
@@ -21,7 +21,7 @@ const MOUNT_MS = 120_000
 
 /** Directories of NFS servers. Nothing in them is ever removed, and only mount and umount in child processes touch them. */
 export function createNfsKind(deps: NfsKindDeps): VolumeKind {
-  const { mounter, folders } = deps
+  const { mounter, volumeFiles } = deps
   return {
     plugin: 'kubernetes.io/nfs',
     refreshed: false,
@@ -32,7 +32,7 @@ export function createNfsKind(deps: NfsKindDeps): VolumeKind {
       const readOnly = desired.readOnly || nfs.readOnly === true
       // Before the directory is touched: where a server is away, touching hangs.
       if ((await mountsAt(mounter, desired.path)).length === 0) {
-        await folders.makeDirectory(desired.path, 0o750)
+        await volumeFiles.makeDirectory(desired.path, 0o750)
         await mountNfs(deps, { desired, nfs, readOnly }, signal)
       }
       return toReady(desired, readOnly)
@@ -41,13 +41,13 @@ export function createNfsKind(deps: NfsKindDeps): VolumeKind {
     async tearDown({ path }, signal) {
       // Force comes only after a plain try has had its minute.
       await mounter.unmount(path, { force: true }, signal)
-      await folders.removeDirectory(path)
+      await volumeFiles.removeDirectory(path)
     },
   }
 }
 
 async function mountNfs(
-  { mounter, folders }: NfsKindDeps,
+  { mounter, volumeFiles }: NfsKindDeps,
   {
     desired,
     nfs,
@@ -65,7 +65,7 @@ async function mountNfs(
   }
   const undo = async () => {
     await mounter.unmount(desired.path, { force: true }, signal)
-    await folders.removeDirectory(desired.path)
+    await volumeFiles.removeDirectory(desired.path)
   }
   try {
     await orUndo({ work: () => mounter.mount(request, signal), undo }, signal)

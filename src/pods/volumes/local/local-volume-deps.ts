@@ -11,7 +11,7 @@ export const LOCAL_PLUGIN = 'kubernetes.io/local-volume'
 export interface LocalVolumeDeps extends VolumeGroupDeps {
   readonly rootDirectory: string
   readonly mounter: Mounter
-  readonly folders: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
+  readonly volumeFiles: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
   readonly devices: BlockDevices
   readonly deviceFiles: DeviceFiles
   readonly describePath: (path: string, signal: AbortSignal) => Promise<PathDescription | undefined>

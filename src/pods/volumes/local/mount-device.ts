@@ -24,7 +24,7 @@ export async function mountDevice(
 
 /** Unmounts the device after its last pod. Nothing that pods do not use is touched: others may have mounted it elsewhere. */
 export async function unmountDevice(deps: LocalVolumeDeps, name: string, signal: AbortSignal): Promise<void> {
-  const { mounter, folders, rootDirectory } = deps
+  const { mounter, volumeFiles, rootDirectory } = deps
   const target = deviceMountPath(rootDirectory, name)
   const [mounted] = await mountsAt(mounter, target)
   if (mounted !== undefined) {
@@ -35,5 +35,5 @@ export async function unmountDevice(deps: LocalVolumeDeps, name: string, signal:
     if (isUsed) return
     await mounter.unmount(target, { force: false }, signal)
   }
-  await folders.removeDirectory(target)
+  await volumeFiles.removeDirectory(target)
 }

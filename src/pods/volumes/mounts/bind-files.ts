@@ -11,7 +11,7 @@ import type { VolumeGroupDeps } from './set-volume-group.ts'
 export interface BindFilesDeps extends VolumeGroupDeps {
   readonly rootDirectory: string
   readonly mounter: Pick<Mounter, 'table' | 'bind' | 'unmount'>
-  readonly folders: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
+  readonly volumeFiles: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>
   readonly describePath: (path: string, signal: AbortSignal) => Promise<PathDescription | undefined>
 }
 
@@ -31,10 +31,10 @@ export async function bindFiles(deps: BindFilesDeps, request: BindFilesRequest, 
     // What was there may be in use.
     if (wasThere) return
     await deps.mounter.unmount(desired.path, { force: false }, signal)
-    await deps.folders.removeDirectory(desired.path)
+    await deps.volumeFiles.removeDirectory(desired.path)
   }
   if (!wasThere) {
-    await deps.folders.makeDirectory(desired.path, 0o750)
+    await deps.volumeFiles.makeDirectory(desired.path, 0o750)
     await orUndo({ work: () => deps.mounter.bind({ source, target: desired.path, options }, signal), undo }, signal)
   }
   if (desired.fsGroup === undefined || desired.readOnly) return

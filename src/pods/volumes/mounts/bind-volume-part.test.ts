@@ -7,13 +7,13 @@ import type { BindPartDeps } from './bind-volume-part.ts'
 
 const part = { volumeName: 'data', root: '/secret/root', path: 'a/b', target: '/subpaths/data/main/0' }
 
-function bind(files: Partial<BindPartDeps['files']>) {
+function bind(guarded: Partial<BindPartDeps['guarded']>) {
   const journal: string[] = []
   const deps: BindPartDeps = {
-    files: {
+    guarded: {
       makeSubPath: async ({ path }) => void journal.push(`make ${path}`),
       bindSubPath: async ({ path, target }) => void journal.push(`bind ${path} ${target}`),
-      ...files,
+      ...guarded,
     },
     folders: { makeFolder: async (path) => void journal.push(`folder ${path}`) },
     log: { ...silentLogger, warn: (_, fields) => void journal.push(`logged ${String(fields?.['error'])}`) },

@@ -10,7 +10,7 @@ import type { VolumeFolders } from '../take-down-volume.ts'
 import { hasCode } from '../../../system/files/error-codes.ts'
 
 export interface BindPartDeps {
-  readonly files: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath'>
+  readonly guarded: Pick<GuardedFiles, 'makeSubPath' | 'bindSubPath'>
   readonly folders: Pick<VolumeFolders, 'makeFolder'>
   readonly log: Logger
 }
@@ -29,7 +29,7 @@ export async function bindVolumePart(deps: BindPartDeps, request: BindPartReques
   await noteStep(step, async () => {
     if (await tryToBind(deps, request, signal)) return
     const { root, path } = part
-    await orHide(deps, request, 'create subPath directory', () => deps.files.makeSubPath({ root, path }, signal))
+    await orHide(deps, request, 'create subPath directory', () => deps.guarded.makeSubPath({ root, path }, signal))
     if (!(await tryToBind(deps, request, signal))) throw hidden(request, 'prepare subPath')
   })
 }
@@ -40,7 +40,7 @@ async function tryToBind(deps: BindPartDeps, request: BindPartRequest, signal: A
   return await orHide(deps, request, 'prepare subPath', async () => {
     await deps.folders.makeFolder(dirname(target))
     try {
-      await deps.files.bindSubPath({ root, path, target }, signal)
+      await deps.guarded.bindSubPath({ root, path, target }, signal)
       return true
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return false

@@ -7,7 +7,7 @@ import { UncertainMountError } from '../volume-kind.ts'
 
 export interface MountBlockDeviceDeps {
   readonly mounter: Mounter
-  readonly folders: Pick<VolumeFiles, 'makeDirectory'>
+  readonly volumeFiles: Pick<VolumeFiles, 'makeDirectory'>
   readonly devices: Pick<BlockDevices, 'probe' | 'format' | 'check'>
 }
 
@@ -35,7 +35,7 @@ export async function mountBlockDevice(
   mount: BlockMount,
   signal: AbortSignal,
 ): Promise<void> {
-  const { mounter, devices, folders } = deps
+  const { mounter, devices, volumeFiles } = deps
   const { device, target, fsType, options, readOnly } = mount
   if ((await mountsAt(mounter, target)).length > 0) return
   const content = await devices.probe(device, signal)
@@ -49,7 +49,7 @@ export async function mountBlockDevice(
   }
   const found = content.kind === 'fileSystem' ? content.type : undefined
   const fileSystem = fsType ?? found ?? DEFAULT_FILE_SYSTEM
-  await folders.makeDirectory(target, 0o750)
+  await volumeFiles.makeDirectory(target, 0o750)
   try {
     await mounter.mount({ fileSystem, source: device, target, options, deadlineMs: MOUNT_MS }, signal)
   } catch (error) {

@@ -18,7 +18,7 @@ function setUp(takesMs: number, failed = 0) {
       record: (_: unknown, { type, reason, message }: { type: string; reason: string; message: string }) =>
         void events.push(`${type} ${reason} ${message}`),
     },
-    files: {
+    guarded: {
       async setOwnership(_: unknown, onProgress: (entries: number) => void, signal: AbortSignal) {
         onProgress(7)
         await clock.sleep(takesMs, signal)

@@ -6,7 +6,7 @@ import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 
 export interface VolumeGroupDeps {
-  readonly files: Pick<GuardedFiles, 'setOwnership'>
+  readonly guarded: Pick<GuardedFiles, 'setOwnership'>
   readonly events: PodEvents
   readonly clock: Clock
   readonly log: Logger
@@ -26,7 +26,7 @@ const LONG =
 
 /** Gives a volume to the fsGroup of its pod; when that takes long, events on the pod say how far it is. */
 export async function setVolumeGroup(
-  { files, events, clock, log }: VolumeGroupDeps,
+  { guarded, events, clock, log }: VolumeGroupDeps,
   { pod, root, group, onlyOnRootMismatch }: VolumeGroupRequest,
   signal: AbortSignal,
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function setVolumeGroup(
     }
   }
   const request = { root, group, readOnly: false, onlyOnRootMismatch }
-  const work = files.setOwnership(request, (entries) => void (done = entries), scope.signal)
+  const work = guarded.setOwnership(request, (entries) => void (done = entries), scope.signal)
   const { failed, firstFailure } = await Promise.race([work, report()])
   if (failed > 0) log.warn('some files of a volume keep their group', { root, group, failed, firstFailure })
 }

@@ -28,7 +28,7 @@ export interface DesiredEmptyDirectory extends EmptyDirectory {
 
 export interface EmptyDirectoriesDeps {
   readonly mounter: Pick<Mounter, 'table' | 'mount' | 'unmount'>
-  readonly files: VolumeFiles
+  readonly volumeFiles: VolumeFiles
   readonly guarded: Pick<GuardedFiles, 'setOwnership' | 'removeTree'>
   readonly noswap: NoswapProbe
   readonly nodeAllocatable: () => ResourceAmounts
@@ -45,7 +45,7 @@ export type EmptyDirectories = ReturnType<typeof createEmptyDirectories>
 
 /** Empty directories for pods, on the disk or in memory: emptyDir volumes, and what volumes with content are built on. */
 export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
-  const { mounter, files, guarded, log } = deps
+  const { mounter, volumeFiles, guarded, log } = deps
 
   async function mount(desired: DesiredEmptyDirectory, signal: AbortSignal): Promise<void> {
     const noswap = desired.medium === 'Memory' && (await deps.noswap.supported(signal))
@@ -63,7 +63,7 @@ export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
     const { path, fsGroup: group } = desired
     if (group === undefined) return
     try {
-      if (isFresh) return await files.giveToGroup(path, group)
+      if (isFresh) return await volumeFiles.giveToGroup(path, group)
       const request = { root: path, group, readOnly: false, onlyOnRootMismatch: false }
       const { failed, firstFailure } = await guarded.setOwnership(request, () => {}, signal)
       if (failed > 0) throw new Error(`Cannot change ${failed} files, the first: ${firstFailure}`)
@@ -79,26 +79,26 @@ export function createEmptyDirectories(deps: EmptyDirectoriesDeps) {
       const { path } = desired
       const fileSystem = emptyDirFileSystem(desired.medium)
       const isMounted = fileSystem !== undefined && (await mountsAt(mounter, path)).at(-1)?.fileSystem === fileSystem
-      const isThere = fileSystem === undefined ? await files.isDirectory(path) : isMounted
-      if (isThere && (await files.hasMarker(toMarker(desired)))) return false
+      const isThere = fileSystem === undefined ? await volumeFiles.isDirectory(path) : isMounted
+      if (isThere && (await volumeFiles.hasMarker(toMarker(desired)))) return false
       let isFresh = false
       if (!isMounted) {
-        isFresh = (await files.makeDirectory(path, OPEN_TO_ALL)) || fileSystem !== undefined
+        isFresh = (await volumeFiles.makeDirectory(path, OPEN_TO_ALL)) || fileSystem !== undefined
         if (fileSystem !== undefined) await mount(desired, signal)
       }
       await applyGroup(desired, isFresh, signal)
-      await files.setMarker(toMarker(desired))
+      await volumeFiles.setMarker(toMarker(desired))
       return true
     },
 
     /** By what is mounted, not by what a spec says: there may be none any more. Unmounted before anything is deleted. */
     async tearDown(directory: EmptyDirectory, signal: AbortSignal): Promise<void> {
-      await files.removeMarker(toMarker(directory))
+      await volumeFiles.removeMarker(toMarker(directory))
       // What containers have mounted in there stays when they are gone. It is the pod's, as all that is in there.
       const inside = outerMountPointsBelow(await mounter.table(), directory.path)
       for (const point of inside) await mounter.unmount(point, { force: false }, signal)
       await mounter.unmount(directory.path, { force: false }, signal)
-      if (await files.isDirectory(directory.path)) await guarded.removeTree(directory.path, signal)
+      if (await volumeFiles.isDirectory(directory.path)) await guarded.removeTree(directory.path, signal)
     },
   }
 }
