@@ -1,3 +1,4 @@
+import { OBSERVED_SIGNALS } from './observed-signal.ts'
 import type { ObservedSignal } from './observed-signal.ts'
 
 /**
@@ -31,7 +32,7 @@ export function computeDiskLayout({
 
 /** What pods can give back of what is missing. */
 export function computeDiskParts(signal: ObservedSignal, layout: DiskLayout): readonly DiskPart[] {
-  const isImages = signal.startsWith('imagefs.')
+  const isImages = OBSERVED_SIGNALS[signal].fileSystem === 'images'
   if (layout === 'separate') return isImages ? ['rootfs'] : ['logs', 'volumes']
   // Images belong to no pod.
   if (layout === 'split' && isImages) return []
@@ -39,8 +40,9 @@ export function computeDiskParts(signal: ObservedSignal, layout: DiskLayout): re
 }
 
 export function computeReclaimable(signal: ObservedSignal, layout: DiskLayout): readonly Reclaimable[] {
-  const isImages = signal.startsWith('imagefs.')
-  if (!isImages && !signal.startsWith('nodefs.')) return []
+  const { fileSystem } = OBSERVED_SIGNALS[signal]
+  if (fileSystem === undefined) return []
+  const isImages = fileSystem === 'images'
   if (layout === 'shared') return ['containers', 'images']
   if (layout === 'separate') return isImages ? ['containers', 'images'] : []
   return isImages ? ['images'] : ['containers']

@@ -9,17 +9,22 @@ export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids'
 
 export type PressureKind = keyof NodePressures
 
+interface SignalMeaning {
+  readonly resource: StarvedResource
+  readonly pressure: PressureKind
+  /** The file system that it is about. */
+  readonly fileSystem: 'node' | 'images' | undefined
+}
+
 /** In the order in which they are seen to: without memory nothing else works. */
-export const OBSERVED_SIGNALS: Readonly<
-  Record<ObservedSignal, { readonly resource: StarvedResource; readonly pressure: PressureKind }>
-> = {
-  'memory.available': { resource: 'memory', pressure: 'memory' },
-  'allocatableMemory.available': { resource: 'memory', pressure: 'memory' },
-  'nodefs.available': { resource: 'ephemeral-storage', pressure: 'disk' },
-  'nodefs.inodesFree': { resource: 'inodes', pressure: 'disk' },
-  'imagefs.available': { resource: 'ephemeral-storage', pressure: 'disk' },
-  'imagefs.inodesFree': { resource: 'inodes', pressure: 'disk' },
-  'pid.available': { resource: 'pids', pressure: 'pid' },
+export const OBSERVED_SIGNALS: Readonly<Record<ObservedSignal, SignalMeaning>> = {
+  'memory.available': { resource: 'memory', pressure: 'memory', fileSystem: undefined },
+  'allocatableMemory.available': { resource: 'memory', pressure: 'memory', fileSystem: undefined },
+  'nodefs.available': { resource: 'ephemeral-storage', pressure: 'disk', fileSystem: 'node' },
+  'nodefs.inodesFree': { resource: 'inodes', pressure: 'disk', fileSystem: 'node' },
+  'imagefs.available': { resource: 'ephemeral-storage', pressure: 'disk', fileSystem: 'images' },
+  'imagefs.inodesFree': { resource: 'inodes', pressure: 'disk', fileSystem: 'images' },
+  'pid.available': { resource: 'pids', pressure: 'pid', fileSystem: undefined },
 }
 
 export function isObservedSignal(text: string): text is ObservedSignal {

@@ -100,12 +100,24 @@ function identifyStaticPod(pod: ManifestPod, origin: StaticPodOrigin, nodeName: 
 
 /** Parity: all that a file or a URL says makes another pod. A pod in etcd is the same one when only its labels or annotations change. */
 function identityOf({ metadata, spec }: ManifestPod, { kind }: StaticPodOrigin) {
-  return kind === 'etcd' ? { namespace: metadata.namespace, name: metadata.name, spec } : { metadata, spec }
+  switch (kind) {
+    case 'file':
+    case 'http':
+      return { metadata, spec }
+    case 'etcd':
+      return { namespace: metadata.namespace, name: metadata.name, spec }
+  }
 }
 
 function placeOf(origin: StaticPodOrigin): string {
-  if (origin.kind === 'file') return `file:${origin.path}`
-  return origin.kind === 'http' ? `url:${origin.url}` : `etcd:${origin.key}`
+  switch (origin.kind) {
+    case 'file':
+      return `file:${origin.path}`
+    case 'http':
+      return `url:${origin.url}`
+    case 'etcd':
+      return `etcd:${origin.key}`
+  }
 }
 
 /** Adds a toleration, or puts it in the place of one that differs only in how long it lasts. */

@@ -23,6 +23,12 @@ const PERSISTENT_PLUGINS = {
   csi: 'kubernetes.io/csi',
 } as const satisfies Partial<Record<keyof PersistentVolumeSpec, string>>
 
+/** All plugins that mount something, each once. */
+export const VOLUME_PLUGINS: ReadonlySet<string> = new Set([
+  ...Object.values(INLINE_PLUGINS),
+  ...Object.values(PERSISTENT_PLUGINS),
+])
+
 /** The plugin that mounts what a volume names; undefined for a source that none of them mounts. */
 export function computeVolumePlugin(source: VolumeSource): string | undefined {
   return source.kind === 'inline'

@@ -1,26 +1,12 @@
 import { findVolumeSource } from '../../pods/volumes/persistent-volumes/find-volume-source.ts'
 import type { VolumeHost, VolumeHostDeps } from '../../pods/volumes/create-volume-host.ts'
-import { CSI_PLUGIN } from '../../pods/volumes/csi/csi-names.ts'
-import { FC_PLUGIN } from '../../pods/volumes/disks/fc/fc-disk.ts'
-import { ISCSI_PLUGIN } from '../../pods/volumes/disks/iscsi/iscsi-disk.ts'
 import { createConfigMapKind } from '../../pods/volumes/kinds/config-map.ts'
 import { createDownwardApiKind } from '../../pods/volumes/kinds/downward-api.ts'
 import { createProjectedKind } from '../../pods/volumes/kinds/projected.ts'
 import { createSecretKind } from '../../pods/volumes/kinds/secret.ts'
-import { LOCAL_PLUGIN } from '../../pods/volumes/local/local-volume-deps.ts'
 import { rejectVolume } from '../../pods/volumes/reject-volume.ts'
-import { EMPTY_DIR_PLUGIN } from '../../pods/volumes/usage/empty-directories.ts'
 import type { VolumeKind } from '../../pods/volumes/volume-kind.ts'
-
-const WITHOUT_CONTENT = [
-  EMPTY_DIR_PLUGIN,
-  'kubernetes.io/host-path',
-  'kubernetes.io/nfs',
-  LOCAL_PLUGIN,
-  CSI_PLUGIN,
-  ISCSI_PLUGIN,
-  FC_PLUGIN,
-]
+import { VOLUME_PLUGINS } from '../../pods/volumes/compute-volume-plugin.ts'
 
 /**
  * Volumes without a disk. What shows objects of the API is the real kind, so that a missing ConfigMap keeps a pod waiting and a token is
@@ -35,14 +21,15 @@ export function createSimulatedVolumes(deps: VolumeHostDeps): VolumeHost {
     makeMountPoints: async () => {},
     content: { ...deps.objects, ...deps.projections },
   }
+  const real = [
+    createConfigMapKind(content),
+    createSecretKind(content),
+    createDownwardApiKind(content),
+    createProjectedKind(content),
+  ]
+  const others = VOLUME_PLUGINS.difference(new Set(real.map(({ plugin }) => plugin)))
   return {
-    kinds: [
-      createConfigMapKind(content),
-      createSecretKind(content),
-      createDownwardApiKind(content),
-      createProjectedKind(content),
-      ...WITHOUT_CONTENT.map(createKind),
-    ],
+    kinds: [...real, ...[...others].map(createKind)],
     findSource: (pod, used, signal) => findVolumeSource({ objects, node: deps.node }, { pod, used }, signal),
     refusal: rejectVolume,
     mounter: { table: async () => [], unmount: async () => {} },

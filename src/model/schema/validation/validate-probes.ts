@@ -4,8 +4,12 @@ import { headerName } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
 import { validatePortReference } from './validate-ports.ts'
 
-const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
-type Handler = LifecycleHandler & Pick<Probe, 'grpc'>
+/** What a probe or a hook does: the fields of both that are no numbers of the schedule. */
+type Handler = LifecycleHandler & { readonly [K in ProbeKind]?: Probe[K] }
+type ProbeKind = { readonly [K in keyof Probe]-?: NonNullable<Probe[K]> extends object ? K : never }[keyof Probe]
+
+// Of every one a pod may have only one.
+const HANDLERS = keysOf<Handler>({ exec: true, httpGet: true, tcpSocket: true, grpc: true, sleep: true })
 
 /** What the rules of probes and hooks need to know of their pod. */
 export interface ProbeContext {
@@ -107,4 +111,9 @@ function validateHttpGet(action: NonNullable<Handler['httpGet']>, path: FieldPat
   for (const [index, header] of (action.httpHeaders ?? []).entries()) {
     problems.matches(path.child('httpHeaders').index(index).child('name'), header.name, headerName)
   }
+}
+
+/** The names of all fields of a type: the compiler asks for each. */
+function keysOf<T>(fields: Readonly<Record<keyof T, true>>): readonly (keyof T)[] {
+  return Object.keys(fields) as (keyof T)[]
 }
