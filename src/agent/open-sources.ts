@@ -1,6 +1,5 @@
 import type { Loop } from '../base/async/loop.ts'
 import { PodChanges } from '../serving/sockets/pod-changes.ts'
-import type { Node } from '../model/generated/core-v1.ts'
 import type { PodUid } from '../model/pod/pod.ts'
 import { runLeftoverRemoval } from '../pods/leftovers/run-leftover-removal.ts'
 import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
@@ -79,7 +78,6 @@ async function openClusterPods({ base, registry }: SourceStages, allSeen: () => 
     ...base,
     ...cluster,
     nodeName: settings.nodeName,
-    node: () => toOwner(cluster.node()),
     registry,
     allSeen,
     events: membership.podEvents,
@@ -110,10 +108,4 @@ function releaseUnknown({ base, runtime, registry, devices, pods }: SourceStages
     log,
   }
   tasks.runLoop('leftovers', (s) => runLeftoverRemoval(leftovers, s))
-}
-
-/** The owner of mirror pods; undefined while there is no Node object, or while it is deleted. */
-function toOwner(node: Node | undefined): { readonly name: string; readonly uid: string } | undefined {
-  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
-  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
 }

@@ -15,7 +15,7 @@ import type { PodEvents } from '../../model/events/pod-events.ts'
 export interface ClusterPodsDeps {
   readonly client: Pick<KubeClient, 'send'>
   readonly nodeName: string
-  /** The own Node as the API has it; undefined while it is not there or being deleted. */
+  /** The own Node as the API has it; undefined while it is not there. */
   readonly node: MirrorPodsDeps['node']
   readonly nodeSeen: ApiSourceDeps['nodeSeen']
   readonly follow: ApiSourceDeps['follow']

@@ -7,6 +7,7 @@ import { ShutdownError } from '../../base/async/abort-errors.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
 import type { KubeRequest } from '../../protocols/kube-api/kube-client.ts'
 import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION } from '../../model/pod/pod.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
 import { MirrorPods } from './mirror-pods.ts'
 
 const exists = () => new KubeApiError('exists', { code: 409, reason: 'AlreadyExists' })
@@ -20,7 +21,7 @@ function mirrorOf(hash: string | undefined, uid = 'm-1') {
 function setUp(answer: (request: KubeRequest) => unknown) {
   const clock = new FakeClock()
   const sent: string[] = []
-  const world = { node: { name: 'node-1', uid: 'n' } as { name: string; uid: string } | undefined }
+  const world = { node: { metadata: { name: 'node-1', uid: 'n' } } as Node | undefined }
   const pod = createPod({ metadata: { uid: 'a', annotations: { [CONFIG_HASH_ANNOTATION]: 'a' } } })
   const mirrors = new MirrorPods({
     client: {
@@ -74,12 +75,12 @@ describe('MirrorPods', () => {
 
   test('waits for the list of the API and for the Node', async () => {
     const { clock, sent, world, mirrors, end } = setUp(() => mirrorOf('a'))
-    world.node = undefined
+    world.node = { metadata: { name: 'node-1', uid: 'n', deletionTimestamp: '2026-01-01T00:00:00Z' } }
     await clock.advance(20_000)
     mirrors.see([])
     await clock.advance(20_000)
     assert.deepEqual(sent, [])
-    world.node = { name: 'node-1', uid: 'n' }
+    world.node = { metadata: { name: 'node-1', uid: 'n' } }
     mirrors.wake()
     await clock.advance(60_000)
     assert.deepEqual(sent, ['POST'], 'once, although the watch does not report it')

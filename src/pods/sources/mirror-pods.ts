@@ -7,6 +7,7 @@ import { HintLimit } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { computeMirrorActions } from './compute-mirror-actions.ts'
@@ -15,8 +16,8 @@ import { decodeApiPod } from './decode-api-pod.ts'
 
 export interface MirrorPodsDeps {
   readonly client: Pick<KubeClient, 'send'>
-  /** The own Node as the API has it; undefined while it is not there or being deleted. */
-  readonly node: () => MirrorInput['node']
+  /** The own Node as the API has it; undefined while it is not there. */
+  readonly node: () => Node | undefined
   /** The static pods that are here; also those that are ending. */
   readonly staticPods: () => readonly StaticPod[]
   /** Every source has reported what it has. */
@@ -94,7 +95,12 @@ export class MirrorPods {
   async #pass(signal: AbortSignal): Promise<void> {
     const { node, staticPods, allSeen } = this.#deps
     const mirrors = [...this.#mirrors.values()]
-    const actions = computeMirrorActions({ staticPods: staticPods(), mirrors, allSeen: allSeen(), node: node() })
+    const actions = computeMirrorActions({
+      staticPods: staticPods(),
+      mirrors,
+      allSeen: allSeen(),
+      node: toOwner(node()),
+    })
     const names = new Set(actions.map(({ fullName }) => fullName))
     for (const name of this.#troubles.keys()) if (!names.has(name)) this.#troubles.delete(name)
     for (const name of this.#absences.keys()) if (!names.has(name)) this.#absences.delete(name)
@@ -187,4 +193,10 @@ function pathOf({ namespace = '', name = '' }: MirrorBody['metadata']): string {
 
 function isRefusal(error: unknown, code: number): boolean {
   return error instanceof KubeApiError && error.code === code
+}
+
+/** The owner of mirror pods; undefined while there is no Node object, or while it is deleted. */
+function toOwner(node: Node | undefined): MirrorInput['node'] {
+  const { name, uid, deletionTimestamp } = node?.metadata ?? {}
+  return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid }
 }
