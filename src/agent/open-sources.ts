@@ -6,7 +6,7 @@ import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
 import { createSourceLoops, sourceNames } from '../pods/sources/create-source-loops.ts'
 import type { SourceLoopsDeps } from '../pods/sources/create-source-loops.ts'
 import { RefusedManifests } from '../pods/sources/refused-manifests.ts'
-import { leaveOutSwitchedOff } from '../pods/sources/leave-out-switched-off.ts'
+import { deliverPods } from '../pods/sources/deliver-pods.ts'
 import { waitForFreshNode } from '../pods/sources/wait-for-fresh-node.ts'
 import type { Stages } from './stages.ts'
 
@@ -18,6 +18,7 @@ export type Sources = Awaited<ReturnType<typeof openSources>>
 export async function openSources(stages: SourceStages) {
   const { base, node, pods } = stages
   const { settings, membership, metrics, clock } = base
+  const { podEvents: events } = membership
   const changes = new PodChanges()
   let rejected = 0
   const refused = new RefusedManifests()
@@ -25,13 +26,9 @@ export async function openSources(stages: SourceStages) {
     sources: sourceNames(settings),
     clock,
     onAllSeen: () => releaseUnknown(stages),
-    onEvent: ({ pod, ...event }) => membership.podEvents.record(pod, event),
-    deliver: (given) => {
-      const update = leaveOutSwitchedOff(given, { gates: settings.gates, events: membership.podEvents })
-      if (update.operation === 'ADD') for (const { spec } of update.pods) metrics.podSeen(spec.containers.length)
-      pods.workers.handle(update)
-      for (const { metadata } of update.pods) changes.changed(metadata.uid)
-    },
+    onEvent: ({ pod, ...event }) => events.record(pod, event),
+    deliver: (update) =>
+      deliverPods(update, { gates: settings.gates, workers: pods.workers, metrics, changes, events }),
   })
   const clusterPods = await openClusterPods(stages, () => mux.allSeen())
   const runApi: SourceLoopsDeps['runApi'] =
