@@ -1,6 +1,5 @@
 import type { Loop } from '../base/async/loop.ts'
 import { PodChanges } from '../serving/sockets/pod-changes.ts'
-import type { PodUid } from '../model/pod/pod.ts'
 import { runLeftoverRemoval } from '../pods/leftovers/run-leftover-removal.ts'
 import { PodConfigMux } from '../pods/sources/pod-config-mux.ts'
 import { createSourceLoops, sourceNames } from '../pods/sources/create-source-loops.ts'
@@ -84,25 +83,15 @@ async function openClusterPods({ base, registry }: SourceStages, allSeen: () => 
 
 /** Every source has been seen: what no pod has is free, and what is left of pods that no source knows goes. */
 function releaseUnknown({ base, runtime, registry, devices, pods }: SourceStages): void {
-  const { settings, metrics, tasks, clock, log } = base
   const { observer } = runtime
   pods.workers.sourcesReady()
   devices.placement.sourcesReady()
   for (const kind of pods.staged) kind.releaseUnused()
   devices.dra.claims.sourcesReady()
-  devices.plugins.sourcesReady((uid) => registry.isActive(uid) || observer.get(uid) !== undefined)
+  devices.plugins.sourcesReady((uid) => registry.isHere(uid))
   devices.cgroups.wake()
-  const leftovers = {
-    files: pods.files,
-    volumes: pods.volumes,
-    cgroups: devices.cgroups.pods,
-    journal: pods.journal,
-    knows: (uid: PodUid) => registry.knows(uid),
-    isInRuntime: async (uid: PodUid) => (await observer.refresh(uid)) !== undefined,
-    metrics,
-    podLogsDirectory: settings.config.podLogsDir,
-    clock,
-    log,
-  }
-  tasks.runLoop('leftovers', (s) => runLeftoverRemoval(leftovers, s))
+  const given = { files: pods.files, volumes: pods.volumes, cgroups: devices.cgroups.pods, journal: pods.journal }
+  const podLogsDirectory = base.settings.config.podLogsDir
+  const leftovers = { ...base, ...given, registry, observer, podLogsDirectory }
+  base.tasks.runLoop('leftovers', (s) => runLeftoverRemoval(leftovers, s))
 }

@@ -52,8 +52,8 @@ function setUp(options: Scene = {}) {
         files,
         cgroups,
         journal: notes,
-        knows: (uid) => known.has(uid),
-        isInRuntime: async (uid) => running.has(uid),
+        registry: { knows: (uid) => known.has(uid) },
+        observer: { refresh: async (uid) => (running.has(uid) ? {} : undefined) },
         volumes: {
           has: (uid) => mounted.has(uid),
           release: async ({ uid }) => {

@@ -2,6 +2,7 @@ import { CONTAINER_LOGS_DIRECTORY } from '../containers/log-paths.ts'
 import type { createPodFiles } from '../../system/directories/pod-files.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
+import type { PodRegistry } from '../sync/pod-registry.ts'
 import type { ExitJournal } from '../sync/report/exit-journal.ts'
 import type { VolumeMetrics } from '../../metrics/volume-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -20,10 +21,11 @@ export interface RemoveUnknownPodsDeps {
     remove(uid: PodUid): Promise<void>
   }
   readonly journal: Pick<ExitJournal, 'uids' | 'forget'>
-  /** Is this pod wanted here, or still being ended? */
-  readonly knows: (uid: PodUid) => boolean
-  /** Asks the runtime itself, now. */
-  readonly isInRuntime: (uid: PodUid) => Promise<boolean>
+  readonly registry: Pick<PodRegistry, 'knows'>
+  readonly observer: {
+    /** Asks the runtime itself, now. */
+    refresh(uid: PodUid): Promise<object | undefined>
+  }
   readonly metrics: Pick<VolumeMetrics, 'orphanVolumes'>
   readonly podLogsDirectory: string
   readonly log: Logger
@@ -41,7 +43,7 @@ interface Removal {
 export async function removeUnknownPods(deps: RemoveUnknownPodsDeps, signal: AbortSignal): Promise<number> {
   const { files, volumes, metrics } = deps
   const uids = await orNothing(deps, files.listPods())
-  const withVolumes = uids.filter((uid) => isPodUid(uid) && volumes.has(uid) && !deps.knows(uid))
+  const withVolumes = uids.filter((uid) => isPodUid(uid) && volumes.has(uid) && !deps.registry.knows(uid))
   const others = uids.filter((uid) => !withVolumes.includes(uid))
   // Together: one that hangs delays no other.
   const [gone] = await Promise.all([
@@ -78,8 +80,8 @@ async function removePod({ files, volumes }: RemoveUnknownPodsDeps, uid: PodUid)
 
 /** Nothing is taken from what runs, known or not. */
 async function removeVolumes(deps: RemoveUnknownPodsDeps, uid: PodUid, signal: AbortSignal): Promise<void> {
-  if (await deps.isInRuntime(uid)) throw new Error('The runtime has the pod')
-  if (!deps.knows(uid)) await deps.volumes.release({ uid, noteStep: (_, work) => work() }, signal)
+  if ((await deps.observer.refresh(uid)) !== undefined) throw new Error('The runtime has the pod')
+  if (!deps.registry.knows(uid)) await deps.volumes.release({ uid, noteStep: (_, work) => work() }, signal)
 }
 
 async function listRemovals(deps: RemoveUnknownPodsDeps, uids: readonly string[]): Promise<readonly Removal[]> {
@@ -98,8 +100,8 @@ async function listRemovals(deps: RemoveUnknownPodsDeps, uids: readonly string[]
 }
 
 /** Asks at the last moment who knows the pod: a removal takes its time, and pods may come meanwhile. False when it failed. */
-async function tryTo({ knows, log }: RemoveUnknownPodsDeps, { uid, remove }: Removal): Promise<boolean> {
-  if (!isPodUid(uid) || knows(uid)) return true
+async function tryTo({ registry, log }: RemoveUnknownPodsDeps, { uid, remove }: Removal): Promise<boolean> {
+  if (!isPodUid(uid) || registry.knows(uid)) return true
   try {
     await remove(uid)
     return true

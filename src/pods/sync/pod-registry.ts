@@ -168,6 +168,11 @@ export class PodRegistry {
     )
   }
 
+  /** Is this pod active, or has the runtime something of it? */
+  isHere(uid: PodUid): boolean {
+    return this.isActive(uid) || this.#deps.observedPods.get(uid) !== undefined
+  }
+
   /** The newest spec of a pod that lives. */
   desired(uid: PodUid): Pod | undefined {
     const worker = this.#entries.workers.get(uid)
