@@ -2,31 +2,28 @@ import type { Loop } from '../base/async/loop.ts'
 import { Turnstile } from '../base/async/turnstile.ts'
 import { noTracer } from '../base/telemetry/tracer.ts'
 import { podLogName } from '../model/pod/pod.ts'
-import type { Pod, PodUid } from '../model/pod/pod.ts'
+import type { Pod } from '../model/pod/pod.ts'
 import { createStats } from '../node/stats/create-stats.ts'
 import { createUserNamespaces } from '../node/user-namespaces/create-user-namespaces.ts'
 import { createNodeAdmission } from '../pods/admission/create-node-admission.ts'
-import type { EnvironmentFile } from '../pods/containers/environment/environment-sources.ts'
 import { createImages } from '../pods/images/create-images.ts'
+import { noteRemains } from '../pods/leftovers/note-remains.ts'
 import { PodRemains } from '../pods/leftovers/pod-remains.ts'
 import { createPodAccounts } from '../pods/objects/create-pod-accounts.ts'
 import { findPullSecret } from '../pods/objects/find-pull-secret.ts'
 import { createPodObjects } from '../pods/objects/pod-objects.ts'
-import type { PodObjects } from '../pods/objects/pod-objects.ts'
-import { readEnvironment } from '../pods/objects/read-environment.ts'
 import { createProbes } from '../pods/probes/create-probes.ts'
 import { crashBackOffLimits } from '../pods/sync/decide/compute-crash-back-off.ts'
 import { ExitJournal } from '../pods/sync/report/exit-journal.ts'
 import { PodWorkers } from '../pods/sync/pod-workers.ts'
 import { PodResizes } from '../pods/sync/resize/pod-resizes.ts'
 import { toResizeRules } from '../pods/sync/resize/to-resize-rules.ts'
+import { preemptPod } from '../pods/sync/stop/preempt-pod.ts'
 import { joinInjections } from '../pods/sync/start/join-injections.ts'
-import { readEnvFile } from '../pods/volumes/payload/read-env-file.ts'
-import type { Volumes } from '../pods/volumes/volumes.ts'
+import { createEnvironmentReader } from '../pods/volumes/payload/create-environment-reader.ts'
 import { TerminationLogs } from '../system/directories/logs/termination-logs.ts'
 import type { Hints } from './hub.ts'
 import { listUpkeep } from './list-upkeep.ts'
-import type { Base } from './open-base.ts'
 import { openVolumes } from './open-volumes.ts'
 import type { Stages } from './stages.ts'
 import { createGarbageReports } from '../pods/leftovers/create-garbage-reports.ts'
@@ -52,7 +49,7 @@ export async function openPods(stages: PodStages, hub: Hints) {
   const cores = base.machine.onlineCpus.length
   const userNamespaces = await createUserNamespaces(base, tasks.signal)
   const remains = new PodRemains({ knows: (uid) => registry.knows(uid), events: nodeEvents, clock, log })
-  const files = createFiles(base, remains, (uid) => userNamespaces.release(uid))
+  const files = noteRemains(host.podFiles(flags.rootDir), { remains, userNamespaces })
   const journal = await ExitJournal.load({ files: host.recordFolder(`${flags.rootDir}/deckhand/finished-pods`), log })
   const objects = createPodObjects({
     ...base,
@@ -72,7 +69,7 @@ export async function openPods(stages: PodStages, hub: Hints) {
       findSecret: (key, signal) => findPullSecret({ objects, log }, key, signal),
       accounts: createPodAccounts(objects),
       tracer,
-      volumeImages: () => registry.views().flatMap(({ pod }) => listVolumeImages(pod)),
+      desiredPods: () => registry.views().map(({ pod }) => pod),
       observedImages: () => observer.images(),
     },
     tasks.signal,
@@ -92,14 +89,7 @@ export async function openPods(stages: PodStages, hub: Hints) {
     hasResourceClaims: membership.dynamicResources !== undefined,
     declaredFeatures: node.own.declaredFeatures,
     evict: (pod, eviction) =>
-      tasks.run(`eviction of ${podLogName(pod)}`, async (s) => {
-        const request = { ...eviction, graceSeconds: undefined }
-        await registry.evict(pod.metadata.uid, request, s).catch((error: unknown) => {
-          s.throwIfAborted()
-          // Its worker goes on; the pod that needs the room is tried again when it is there.
-          log.warn('a preempted pod does not end in time', { pod: podLogName(pod), reason: eviction.reason, error })
-        })
-      }),
+      tasks.run(`eviction of ${podLogName(pod)}`, (s) => preemptPod({ registry, log }, { pod, eviction }, s)),
     metrics,
     events,
   })
@@ -150,7 +140,7 @@ export async function openPods(stages: PodStages, hub: Hints) {
         allocations,
         resizes,
         journal,
-        readEnvironment: createEnvironmentReader(base, { objects, volumes: storage.volumes }),
+        readEnvironment: createEnvironmentReader({ ...base, objects, volumes: storage.volumes }),
         events,
         onGarbageFailure: createGarbageReports({ events: nodeEvents, clock }),
         starts,
@@ -233,38 +223,4 @@ export async function openPods(stages: PodStages, hub: Hints) {
     loops,
     lateLoops,
   }
-}
-
-/** The files of pods; the ids of a user namespace are free again when the files of its pod go. */
-function createFiles({ settings, host }: Base, remains: PodRemains, beforeRemoval: (uid: string) => Promise<void>) {
-  const files = host.podFiles(settings.flags.rootDir)
-  const removeLogDirectory = async (uid: PodUid, directory: string) => {
-    const retry = () => files.removeLogDirectory(directory)
-    remains.note(await retry(), { uid, retry })
-  }
-  return {
-    ...files,
-    async removePod(uid: PodUid, logDirectory: string | undefined) {
-      await beforeRemoval(uid)
-      const retry = () => files.removePod(uid)
-      remains.note(await retry(), { uid, retry })
-      if (logDirectory !== undefined) await removeLogDirectory(uid, logDirectory)
-    },
-    removeLogDirectory,
-  }
-}
-
-function createEnvironmentReader(
-  { membership, guarded, clock, log }: Base,
-  { objects, volumes }: { readonly objects: PodObjects; readonly volumes: Volumes },
-) {
-  const { services, servicesRead } = membership
-  const envFiles = { files: guarded, volumePath: (uid: PodUid, name: string) => volumes.pathOf(uid, name), log }
-  const readFile = (pod: Pod, file: EnvironmentFile, s: AbortSignal) => readEnvFile(envFiles, { pod, file }, s)
-  const environment = { objects, readFile, services, servicesRead, clock }
-  return (request: Parameters<typeof readEnvironment>[1], s: AbortSignal) => readEnvironment(environment, request, s)
-}
-
-function listVolumeImages({ spec }: Pod): readonly string[] {
-  return (spec.volumes ?? []).flatMap(({ image }) => (image?.reference === undefined ? [] : [image.reference]))
 }

@@ -62,7 +62,7 @@ async function setUp(t: TestContext, plugins: string, fields: object) {
     host: { recordFolder: createRecordFolder, readSpace: readFileSystemSpace, readIfPresent },
     findSecret: async () => undefined,
     accounts: createPodAccounts(objects),
-    volumeImages: () => [],
+    desiredPods: () => [],
     observedImages: () => [],
     metrics: countImages().metrics,
     tracer: noTracer,

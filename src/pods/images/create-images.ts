@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
+import type { Pod } from '../../model/pod/pod.ts'
 import type { CriClient } from '../../protocols/cri/cri-client.ts'
 import type { FileSystemSpace } from '../../system/files/file-system-space.ts'
 import { isProgram } from '../../system/files/is-program.ts'
@@ -35,8 +36,8 @@ interface ImagesDeps {
   }
   readonly findSecret: FindSecret
   readonly accounts: PodAccounts
-  /** Images that volumes of pods name. */
-  readonly volumeImages: () => readonly string[]
+  /** The pods that are desired here. */
+  readonly desiredPods: () => readonly Pod[]
   /** Images of observed containers. */
   readonly observedImages: () => readonly string[]
   readonly metrics: ImageMetrics
@@ -78,7 +79,7 @@ export async function createImages(deps: ImagesDeps, signal: AbortSignal) {
 }
 
 function createCollector(
-  { settings, host, calls, volumeImages, observedImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
+  { settings, host, calls, desiredPods, observedImages, nodeEvents, metrics, tracer, clock, log }: ImagesDeps,
   access: ImageAccess,
 ) {
   const { config } = settings
@@ -93,7 +94,7 @@ function createCollector(
   const collector = new ImageCollector({
     ...shared,
     calls,
-    volumeImages,
+    desiredPods,
     byHandler: settings.gates.enabled('RuntimeClassInImageCriApi'),
     observedImages,
     readSpace: (path) => host.readSpace(path),

@@ -18,6 +18,11 @@ export interface EnvironmentDeps {
   readonly clock: Clock
 }
 
+export interface EnvironmentRequest {
+  readonly pod: Pod
+  readonly container: Container | EphemeralContainer
+}
+
 /** An API that is back reports the pods and the services within a few seconds of each other. */
 const SERVICES_PATIENCE_MS = 5000
 
@@ -28,7 +33,7 @@ type Wanted = ReadonlySet<string> | 'all'
 /** Asks for all that the environment of a container needs and nothing else, so that it can then be computed without waiting. */
 export async function readEnvironment(
   deps: EnvironmentDeps,
-  { pod, container }: { readonly pod: Pod; readonly container: Container | EphemeralContainer },
+  { pod, container }: EnvironmentRequest,
   signal: AbortSignal,
 ): Promise<EnvironmentSources> {
   const { namespace } = pod.metadata

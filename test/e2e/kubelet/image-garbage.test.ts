@@ -35,7 +35,7 @@ test('a full disk removes unused images, and leaves those of containers and sand
     calls: runtime,
     // More than any disk can give.
     policy: { highPercent: 0, lowPercent: 0, minimumAgeMs: 120_000, maximumAgeMs: 0 },
-    volumeImages: () => [],
+    desiredPods: () => [],
     observedImages: () => [],
     readSpace: async (path) => {
       const space = await readFileSystemSpace(path)

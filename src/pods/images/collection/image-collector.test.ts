@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { noTracer } from '../../../base/telemetry/tracer.ts'
+import { createPod } from '../../../../test/builders/create-pod.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { SimulatedImages } from '../../../simulation/runtime/simulated-images.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
@@ -73,7 +74,8 @@ describe('ImageCollector', () => {
     return new ImageCollector({
       calls: makeCalls(),
       policy,
-      volumeImages: () => volumes,
+      desiredPods: () =>
+        volumes.map((reference) => createPod({ spec: { volumes: [{ name: 'v', image: { reference } }] } })),
       observedImages: () => observed,
       readSpace: async (path) => {
         assert.equal(path, '/images')

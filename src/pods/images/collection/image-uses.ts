@@ -3,12 +3,13 @@ import type { CriResponse } from '../../../protocols/cri/cri-methods.ts'
 import { isTooLarge } from '../../../protocols/cri/list-by-pod.ts'
 import type { Image } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { KnownImage } from './compute-image-garbage.ts'
+import type { Pod } from '../../../model/pod/pod.ts'
 import { toFullName } from '../../../model/pod/parse-image-name.ts'
 
 export interface ImageUsesDeps {
   readonly calls: Pick<CriCalls, 'listImages' | 'listContainers' | 'status'>
-  /** Images that volumes of pods have mounted, as the pods name them. */
-  readonly volumeImages: () => readonly string[]
+  /** Their volumes have images mounted. */
+  readonly desiredPods: () => readonly Pod[]
   /** The runtime keeps an image for each handler that pulled it, and each copy is used or unused by itself. */
   readonly byHandler?: boolean
   /** Images of the containers that were observed: a list of the runtime that is cut short frees none of them. */
@@ -48,7 +49,7 @@ export class ImageUses {
 
   /** All images of the node, read now. */
   async observe(now: number, signal: AbortSignal): Promise<readonly KnownImage[]> {
-    const { calls, volumeImages, observedImages } = this.#deps
+    const { calls, desiredPods, observedImages } = this.#deps
     const [{ images }, { containers }, sandboxImage] = await Promise.all([
       calls.listImages({}, signal),
       listContainers(calls, signal),
@@ -67,7 +68,7 @@ export class ImageUses {
     const listed = new Set(refs.flatMap(({ ids }) => ids))
     const unlisted = observedImages().filter((ref) => !listed.has(ref))
     // Of which handler they are is not known: every copy is kept.
-    for (const name of [...unlisted, ...volumeImages().map(toFullName)]) {
+    for (const name of [...unlisted, ...desiredPods().flatMap(listVolumeImages).map(toFullName)]) {
       for (const { spec } of images) used.add(imageKey({ id: name, runtimeHandler: this.#handlerOf(spec) }))
     }
     const pinned = sandboxImage === undefined ? [] : [toFullName(sandboxImage)]
@@ -137,4 +138,9 @@ async function readSandboxImage(calls: Pick<CriCalls, 'status'>, signal: AbortSi
     if (error instanceof SyntaxError) return undefined
     throw error
   }
+}
+
+/** As the pod names them. */
+function listVolumeImages({ spec }: Pod): readonly string[] {
+  return (spec.volumes ?? []).flatMap(({ image }) => (image?.reference === undefined ? [] : [image.reference]))
 }
