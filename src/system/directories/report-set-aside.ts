@@ -20,7 +20,7 @@ interface StateHost {
 
 const REASON = 'StateFileSetAside'
 
-/** The same files; each time one of them cannot be used and is set aside, administrators hear of it: the agent has lost what was in it. */
+/** The same files; each time one of them cannot be used and is set aside, administrators get an event: the agent has lost what was in it. */
 export function reportSetAside(host: StateHost, { metrics, events }: SetAsideReports): StateHost {
   const watch = async <T>(kind: string, path: string, work: () => Promise<T>): Promise<T> => {
     const record = (outcome: string) => {

@@ -31,7 +31,7 @@ const ERROR_STREAM = 1
 const OUR_PING = 2 ** 31 - 2
 // Clients ask again only when they were answered.
 const MOST_OWED = 16
-// Who hears nothing at all may take the connection for idle, so of a target that has been quiet for so long one ping is passed on.
+// A client that gets nothing may take the connection for idle, so of a target that has been quiet for so long one ping is passed on.
 const QUIET_MS = 60_000
 
 /** Carries the frames of a SPDY connection from each side to the other; pings of the client are answered on the way. */

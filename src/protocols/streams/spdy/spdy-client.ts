@@ -21,7 +21,7 @@ export type SpdyStreamEvent =
 
 const REFUSED_STREAM = 3
 // The largest window there is, in place of the 64 KiB of the beginning: a side that does not read is left to TCP, and a server that is about to close
-// hears nothing from us that would make it throw away what it has sent.
+// gets nothing from us that would make it throw away what it has sent.
 const INITIAL_WINDOW = 64 * 1024
 const LARGEST_WINDOW = 2 ** 31 - 1
 const ACKNOWLEDGED_BYTES = 2 ** 30
