@@ -50,7 +50,8 @@ describe('admitDeclaredFeatures()', () => {
 
 describe('admitUsersInHostNetwork()', () => {
   const podWith = (spec: object) =>
-    ({ metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec: { containers: [], ...spec } }) as ApiObject
+    ({ kind: 'Pod', metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec: { containers: [], ...spec } }) as ApiObject
+  const holder = (kind: string, spec: object) => ({ kind, metadata: { name: 'w', namespace: 'n' }, spec }) as ApiObject
   const able = createFakeObjects({
     nodes: [{ metadata: { name: 'n' }, status: { declaredFeatures: ['UserNamespacesHostNetworkSupport'] } }],
   })
@@ -67,11 +68,36 @@ describe('admitUsersInHostNetwork()', () => {
       const judge = () =>
         admitUsersInHostNetwork({ key: { resource: 'pods', namespace: 'n', name: 'p' }, before, after }, view)
       if (expected === undefined) return judge()
-      assert.throws(judge, (error) => {
-        assert.ok(error instanceof ApiError)
-        assert.equal(error.status.code, 422)
-        assert.ok(error.message.includes(expected), error.message)
-        return true
-      })
+      assert.throws(judge, (error) => isInvalid(error, expected))
+    })
+
+  const template = { spec: { containers: [], hostNetwork: true, hostUsers: false } }
+  const holders: readonly (readonly [resource: string, object: ApiObject, place: string])[] = [
+    ...['deployments.apps', 'replicasets.apps', 'daemonsets.apps', 'statefulsets.apps', 'jobs.batch'].map(
+      (resource) => [resource, holder('Any', { template }), 'spec.template.spec.hostNetwork'] as const,
+    ),
+    [
+      'cronjobs.batch',
+      holder('CronJob', { jobTemplate: { spec: { template } } }),
+      'spec.jobTemplate.spec.template.spec.hostNetwork',
+    ],
+  ]
+  for (const [resource, after, place] of holders)
+    test(`a template of ${resource} is judged like a pod`, () => {
+      const key = { resource, namespace: 'n', name: 'w' }
+      assert.throws(
+        () => admitUsersInHostNetwork({ key, before: undefined, after }, objects),
+        (error) => isInvalid(error, `${place}: Forbidden: not together with hostUsers: false`),
+      )
+      admitUsersInHostNetwork({ key, before: undefined, after }, able)
+      admitUsersInHostNetwork({ key, before: after, after }, objects)
+      admitUsersInHostNetwork({ key, before: after, after: undefined }, objects)
     })
 })
+
+function isInvalid(error: unknown, expected: string): true {
+  assert.ok(error instanceof ApiError)
+  assert.equal(error.status.code, 422)
+  assert.ok(error.message.includes(expected), error.message)
+  return true
+}

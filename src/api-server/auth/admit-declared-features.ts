@@ -1,3 +1,4 @@
+import type { PodSpec, PodTemplateSpec } from '../../model/generated/core-v1.ts'
 import { FieldPath } from '../../model/schema/field-path.ts'
 import { featuresToUpdate } from '../../model/resources/required-features.ts'
 import { forbidden, invalid } from '../api-error.ts'
@@ -6,21 +7,54 @@ import type { Change } from '../lifecycle/change-set.ts'
 import { sameValue } from '../../base/document/same-value.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 
-const HOST_NETWORK = FieldPath.root.child('spec').child('hostNetwork')
+const SPEC = FieldPath.root.child('spec')
 const OWN_USERS_IN_HOST_NETWORK = 'UserNamespacesHostNetworkSupport'
 
+/** What a kind with pods has in its spec, as far as it is read here. */
+interface PodHolder {
+  readonly template?: PodTemplateSpec
+  readonly jobTemplate?: { readonly spec?: { readonly template?: PodTemplateSpec } }
+}
+
+interface LocatedSpec {
+  readonly path: FieldPath
+  readonly spec: PodSpec | undefined
+}
+
+const inTemplate = ({ template }: PodHolder, path = SPEC): LocatedSpec => ({
+  path: path.child('template').child('spec'),
+  spec: template?.spec,
+})
+/** Where an object says what its pods are, by its resource. */
+const POD_SPECS: Readonly<Record<string, (spec: PodHolder) => LocatedSpec>> = {
+  pods: (spec) => ({ path: SPEC, spec: spec as PodSpec }),
+  'cronjobs.batch': ({ jobTemplate }) => inTemplate(jobTemplate?.spec ?? {}, SPEC.child('jobTemplate').child('spec')),
+  'daemonsets.apps': inTemplate,
+  'deployments.apps': inTemplate,
+  'jobs.batch': inTemplate,
+  'replicasets.apps': inTemplate,
+  'statefulsets.apps': inTemplate,
+}
+
 /**
- * Rejects a new pod with users of its own in the network of the node where no node can run it: what a cluster knows by the gate of its API server, this one knows by
- * what nodes declare. Throws an ApiError.
+ * Rejects pods, and templates of them, with users of their own in the network of the node where no node can run them: what a cluster knows by the gate of
+ * its API server, this one knows by what nodes declare. An object that has it already keeps it. Throws an ApiError.
  */
-export function admitUsersInHostNetwork(change: Change, objects: ObjectReader): void {
-  if (!isChangeOf(change, 'pods') || change.before !== undefined) return
-  const { spec, metadata } = change.after ?? {}
-  if (spec?.hostNetwork !== true || spec.hostUsers !== false) return
+export function admitUsersInHostNetwork({ key, before, after }: Change, objects: ObjectReader): void {
+  const locate = POD_SPECS[key.resource]
+  if (locate === undefined || after === undefined) return
+  const { path, spec } = locate(after.spec ?? {})
+  if (!hasUsersInHostNetwork(spec)) return
+  if (before !== undefined && hasUsersInHostNetwork(locate(before.spec ?? {}).spec)) return
   const nodes = objects.list('nodes')
   if (nodes.some(({ status }) => status?.declaredFeatures?.includes(OWN_USERS_IN_HOST_NETWORK))) return
-  const violation = { path: HOST_NETWORK, rule: 'Forbidden: not together with hostUsers: false' }
-  throw invalid({ group: '', kind: 'Pod', name: metadata?.name ?? '' }, [violation])
+  const violation = { path: path.child('hostNetwork'), rule: 'Forbidden: not together with hostUsers: false' }
+  const [, group = ''] = key.resource.split('.')
+  throw invalid({ group, kind: after.kind, name: after.metadata.name ?? '' }, [violation])
+}
+
+function hasUsersInHostNetwork(spec: PodSpec | undefined): boolean {
+  return spec?.hostNetwork === true && spec.hostUsers === false
 }
 
 /**

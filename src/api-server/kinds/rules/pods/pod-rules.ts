@@ -17,7 +17,7 @@ type StoredPod = ObjectOf<Pod>
 const DEFAULT_SCHEDULER = 'default-scheduler'
 const DEFAULT_GRACE_SECONDS = 30
 // Not refused here: admitUsersInHostNetwork() decides by the features that nodes declare.
-const RULES = { userNamespacesHostNetwork: true }
+export const POD_RULES = { userNamespacesHostNetwork: true }
 
 /** Pods: what the API server and the scheduler of a cluster would decide about them. */
 export const podRules: ResourceRules<StoredPod> = {
@@ -66,7 +66,7 @@ export const podRules: ResourceRules<StoredPod> = {
 
   prepareStatus: (pod, before) => ({ ...pod, status: { ...pod.status, qosClass: before.status?.qosClass } }),
 
-  validate: (pod) => validatePod({ ...pod, spec: specOf(pod) }, undefined, RULES),
+  validate: (pod) => validatePod({ ...pod, spec: specOf(pod) }, undefined, POD_RULES),
   validateUpdate: (pod, before) => {
     if (sameValue(pod.spec, before.spec)) return []
     return [...validatePodUpdate(specOf(pod), specOf(before)), ...validateExistingPod(pod)]
@@ -97,7 +97,7 @@ export function bindPod(pod: StoredPod, nodeName: string, now: string): StoredPo
 
 /** The rules of a pod that may have got ephemeral containers since it was made. */
 export function validateExistingPod(pod: StoredPod): readonly Violation[] {
-  return validatePod({ ...pod, spec: specOf(pod) }, undefined, RULES).filter(
+  return validatePod({ ...pod, spec: specOf(pod) }, undefined, POD_RULES).filter(
     ({ path, rule }) => path.toString() !== 'spec.ephemeralContainers' || !rule.startsWith('Forbidden'),
   )
 }

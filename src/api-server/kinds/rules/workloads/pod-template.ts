@@ -3,6 +3,7 @@ import { matchesLabelSelector } from '../../../../model/pod/matching/matches-lab
 import { defaultTemplate } from '../../../../model/schema/default-pod.ts'
 import { FieldPath } from '../../../../model/schema/field-path.ts'
 import { validatePod } from '../../../../model/schema/validate-pod.ts'
+import { POD_RULES } from '../pods/pod-rules.ts'
 import type { ProblemList } from '../../../../model/schema/validation/problem-list.ts'
 import { validateLabelSelector } from '../../../../model/schema/validation/validate-selectors.ts'
 
@@ -24,7 +25,7 @@ export function validateTemplate(
   const { metadata = {}, spec = { containers: [] } } = template
   // A pod of it gets its name later.
   const named = { ...metadata, name: 'pod', namespace: 'default' }
-  problems.violations.push(...validatePod({ metadata: named, spec }, path))
+  problems.violations.push(...validatePod({ metadata: named, spec }, path, POD_RULES))
   const policy = spec.restartPolicy ?? ''
   if (!restartPolicies.includes(policy))
     problems.unsupported(path.child('spec').child('restartPolicy'), policy, restartPolicies)
