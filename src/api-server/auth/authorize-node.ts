@@ -1,11 +1,11 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { allow, deny, isIn, isOwnRequest } from './authorization-decision.ts'
 import type { AuthorizationDecision, ResourceRule } from './authorization-decision.ts'
+import { READ_VERBS } from '../kinds/verb-lists.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import { findNeededObjects, volumeNeedsSecret } from './needed-objects.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 
-const READ = ['get', 'list', 'watch']
 const WRITE = ['update', 'patch']
 const LEASES = 'kube-node-lease'
 const LEASE_GROUP = 'coordination.k8s.io'
@@ -14,11 +14,11 @@ const DEVICE_GROUP = 'resource.k8s.io'
 
 /** What every node may do, whatever the name. */
 export const NODES_RULES: readonly ResourceRule[] = [
-  { verbs: READ, group: '', resources: ['services'] },
+  { verbs: READ_VERBS, group: '', resources: ['services'] },
   { verbs: ['get'], group: '', resources: ['endpoints'] },
-  { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
-  { verbs: READ, group: 'storage.k8s.io', resources: ['csidrivers'] },
-  { verbs: READ, group: 'certificates.k8s.io', resources: ['clustertrustbundles'] },
+  { verbs: READ_VERBS, group: 'node.k8s.io', resources: ['runtimeclasses'] },
+  { verbs: READ_VERBS, group: 'storage.k8s.io', resources: ['csidrivers'] },
+  { verbs: READ_VERBS, group: 'certificates.k8s.io', resources: ['clustertrustbundles'] },
   { verbs: ['create', ...WRITE], group: '', resources: ['events'] },
   { verbs: ['create', ...WRITE], group: 'events.k8s.io', resources: ['events'] },
   // Whose node, pod, lease, slice or request it is that they make is checked when its content is known.
@@ -53,7 +53,7 @@ interface Question {
 }
 
 const OWN_RULES: readonly OwnRule[] = [
-  [[...READ, ...WRITE], '', 'nodes', isOwnName, 'a node may only see and change its own Node, by name'],
+  [[...READ_VERBS, ...WRITE], '', 'nodes', isOwnName, 'a node may only see and change its own Node, by name'],
   [['get', ...WRITE], '', 'nodes/status', isOwnName, 'a node may only see and change its own status'],
   [['get', ...WRITE, 'delete'], 'storage.k8s.io', 'csinodes', isOwnName, 'a node may only use its own CSINode'],
   [['get', ...WRITE, 'delete'], LEASE_GROUP, 'leases', isOwnLease, `a node may only use its own lease in ${LEASES}`],
@@ -65,13 +65,19 @@ const OWN_RULES: readonly OwnRule[] = [
     ({ namespace }) => namespace === LEASES,
     `a node may only create leases in ${LEASES}`,
   ],
-  [READ, '', 'pods', isOwnPod, 'a node may only see pods on it: by name, or with spec.nodeName in the field selector'],
+  [
+    READ_VERBS,
+    '',
+    'pods',
+    isOwnPod,
+    'a node may only see pods on it: by name, or with spec.nodeName in the field selector',
+  ],
   [['delete'], '', 'pods', isBoundPod, 'a node may only delete pods that are bound to it'],
   [['get', ...WRITE], '', 'pods/status', isBoundPod, 'a node may only change the status of pods that are bound to it'],
   [['create'], '', 'pods/eviction', isBoundPod, 'a node may only evict pods that are bound to it'],
-  [READ, '', 'secrets', needsSecret, 'a node may only see secrets that a pod on it needs, by name'],
-  [READ, '', 'configmaps', needsConfigMap, 'a node may only see config maps that a pod on it needs, by name'],
-  [READ, '', 'persistentvolumeclaims', needsClaim, 'a node may only see claims that a pod on it needs, by name'],
+  [READ_VERBS, '', 'secrets', needsSecret, 'a node may only see secrets that a pod on it needs, by name'],
+  [READ_VERBS, '', 'configmaps', needsConfigMap, 'a node may only see config maps that a pod on it needs, by name'],
+  [READ_VERBS, '', 'persistentvolumeclaims', needsClaim, 'a node may only see claims that a pod on it needs, by name'],
   [
     ['get', ...WRITE],
     '',
@@ -79,8 +85,14 @@ const OWN_RULES: readonly OwnRule[] = [
     needsClaim,
     'a node may only change claims that a pod on it needs',
   ],
-  [READ, '', 'persistentvolumes', needsVolume, 'a node may only see volumes that a pod on it needs, by name'],
-  [READ, 'storage.k8s.io', 'volumeattachments', isOwnAttachment, 'a node may only see its own attachments, by name'],
+  [READ_VERBS, '', 'persistentvolumes', needsVolume, 'a node may only see volumes that a pod on it needs, by name'],
+  [
+    READ_VERBS,
+    'storage.k8s.io',
+    'volumeattachments',
+    isOwnAttachment,
+    'a node may only see its own attachments, by name',
+  ],
   [['get'], DEVICE_GROUP, 'resourceclaims', needsDevices, 'a node may only see resource claims of pods on it, by name'],
   [
     ['get', ...WRITE, 'delete'],
@@ -99,7 +111,7 @@ const OWN_RULES: readonly OwnRule[] = [
   [['get'], '', 'serviceaccounts', needsAccount, 'a node may only see service accounts of pods on it'],
   [['create'], '', 'serviceaccounts/token', needsAccount, 'a node may only ask for tokens for pods on it'],
   [
-    READ,
+    READ_VERBS,
     REQUEST_GROUP,
     'certificatesigningrequests',
     isOwnCsr,

@@ -1,13 +1,13 @@
 import { authorizeByRoles } from '../rbac/authorize-by-roles.ts'
+import { READABLE_WORKLOADS } from '../rbac/readable-workloads.ts'
 import { readRoles } from '../rbac/roles.ts'
 import { authorizeNode } from './authorize-node.ts'
 import { allow, deny, isIn, isOwnRequest } from './authorization-decision.ts'
 import type { AuthorizationDecision, ResourceRule } from './authorization-decision.ts'
+import { READ_VERBS } from '../kinds/verb-lists.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import type { RequestAttributes } from './request-attributes.ts'
 import { ADMIN_GROUP, AUTHENTICATED_GROUP, BOOTSTRAP_GROUP, nodeNameOf, READER_GROUP } from './user-names.ts'
-
-const READ = ['get', 'list', 'watch']
 
 /** Paths of discovery and health. A star stands for the rest. */
 const DISCOVERY_PATHS = [
@@ -36,7 +36,7 @@ const EVERYBODYS_RULES: readonly ResourceRule[] = [
 /** What readers may: see everything but secrets. Named one by one, so that what is added is not readable by accident. */
 export const READERS_RULES: readonly ResourceRule[] = [
   {
-    verbs: READ,
+    verbs: READ_VERBS,
     group: '',
     resources: [
       'configmaps',
@@ -63,49 +63,36 @@ export const READERS_RULES: readonly ResourceRule[] = [
     ],
   },
   {
-    verbs: READ,
+    verbs: READ_VERBS,
     group: 'apps',
-    resources: [
-      'controllerrevisions',
-      'daemonsets',
-      'daemonsets/status',
-      'deployments',
-      'deployments/scale',
-      'deployments/status',
-      'replicasets',
-      'replicasets/scale',
-      'replicasets/status',
-      'statefulsets',
-      'statefulsets/scale',
-      'statefulsets/status',
-    ],
+    resources: READABLE_WORKLOADS.apps,
   },
   {
-    verbs: READ,
+    verbs: READ_VERBS,
     group: 'autoscaling',
-    resources: ['horizontalpodautoscalers', 'horizontalpodautoscalers/status'],
+    resources: READABLE_WORKLOADS.autoscaling,
   },
-  { verbs: READ, group: 'batch', resources: ['cronjobs', 'cronjobs/status', 'jobs', 'jobs/status'] },
-  { verbs: READ, group: 'certificates.k8s.io', resources: ['certificatesigningrequests', 'clustertrustbundles'] },
-  { verbs: READ, group: 'coordination.k8s.io', resources: ['leases'] },
-  { verbs: READ, group: 'discovery.k8s.io', resources: ['endpointslices'] },
-  { verbs: READ, group: 'events.k8s.io', resources: ['events'] },
+  { verbs: READ_VERBS, group: 'batch', resources: READABLE_WORKLOADS.batch },
+  { verbs: READ_VERBS, group: 'certificates.k8s.io', resources: ['certificatesigningrequests', 'clustertrustbundles'] },
+  { verbs: READ_VERBS, group: 'coordination.k8s.io', resources: ['leases'] },
+  { verbs: READ_VERBS, group: 'discovery.k8s.io', resources: ['endpointslices'] },
+  { verbs: READ_VERBS, group: 'events.k8s.io', resources: ['events'] },
   { verbs: ['get', 'list'], group: 'metrics.k8s.io', resources: ['nodes', 'pods'] },
   {
-    verbs: READ,
+    verbs: READ_VERBS,
     group: 'networking.k8s.io',
     resources: ['ingressclasses', 'ingresses', 'ingresses/status', 'networkpolicies'],
   },
-  { verbs: READ, group: 'node.k8s.io', resources: ['runtimeclasses'] },
-  { verbs: READ, group: 'policy', resources: ['poddisruptionbudgets', 'poddisruptionbudgets/status'] },
+  { verbs: READ_VERBS, group: 'node.k8s.io', resources: ['runtimeclasses'] },
+  { verbs: READ_VERBS, group: 'policy', resources: ['poddisruptionbudgets', 'poddisruptionbudgets/status'] },
   {
-    verbs: READ,
+    verbs: READ_VERBS,
     group: 'resource.k8s.io',
     resources: ['deviceclasses', 'resourceclaims', 'resourceclaims/status', 'resourceclaimtemplates', 'resourceslices'],
   },
-  { verbs: READ, group: 'scheduling.k8s.io', resources: ['priorityclasses'] },
+  { verbs: READ_VERBS, group: 'scheduling.k8s.io', resources: ['priorityclasses'] },
   {
-    verbs: READ,
+    verbs: READ_VERBS,
     group: 'storage.k8s.io',
     resources: ['csidrivers', 'csinodes', 'storageclasses', 'volumeattachments'],
   },
@@ -161,6 +148,6 @@ function authorizeBootstrap(
   const isRequest = group === 'certificates.k8s.io' && resource === 'certificatesigningrequests' && subresource === ''
   if (!isRequest) return deny('a bootstrap token is only good for certificate requests')
   if (verb === 'create') return allow('a bootstrap token is good for certificate requests')
-  if (READ.includes(verb) && isOwnRequest(objects, name, user.name)) return allow('it is a request of its own')
+  if (READ_VERBS.includes(verb) && isOwnRequest(objects, name, user.name)) return allow('it is a request of its own')
   return deny('a bootstrap token may only see certificate requests of its own, by name')
 }

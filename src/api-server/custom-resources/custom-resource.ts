@@ -15,6 +15,7 @@ import { validateExtensions, validateValue } from './validate-value.ts'
 
 type Definition = ObjectOf<CustomResourceDefinition>
 
+// In the order in which discovery has them for custom resources.
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
 /** A custom resource in one of its versions, as any other resource of the API. */

@@ -1,10 +1,8 @@
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Subject } from '../../model/generated/api-groups.ts'
+import { ALL_VERBS, READ_VERBS, WRITE_VERBS } from '../kinds/verb-lists.ts'
+import { READABLE_WORKLOADS } from './readable-workloads.ts'
 import type { ObjectOf } from '../store/api-object.ts'
 import { RBAC_GROUP } from './roles.ts'
-
-const READ = ['get', 'list', 'watch']
-const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update']
-const READ_AND_WRITE = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /** The roles that users of Kubernetes expect, with the rules that they have there. */
 const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
@@ -14,23 +12,23 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
   'system:aggregate-to-admin': [
     { verbs: ['create'], apiGroups: ['authorization.k8s.io'], resources: ['localsubjectaccessreviews'] },
-    { verbs: READ_AND_WRITE, apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings', 'roles'] },
+    { verbs: ALL_VERBS, apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings', 'roles'] },
   ],
   'system:aggregate-to-edit': [
     {
-      verbs: READ,
+      verbs: READ_VERBS,
       apiGroups: [''],
       resources: ['pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'],
     },
     { verbs: ['impersonate'], apiGroups: [''], resources: ['serviceaccounts'] },
     {
-      verbs: WRITE,
+      verbs: WRITE_VERBS,
       apiGroups: [''],
       resources: ['pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'],
     },
     { verbs: ['create'], apiGroups: [''], resources: ['pods/eviction'] },
     {
-      verbs: WRITE,
+      verbs: WRITE_VERBS,
       apiGroups: [''],
       resources: [
         'configmaps',
@@ -44,9 +42,9 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
       ],
     },
     { verbs: ['create'], apiGroups: [''], resources: ['serviceaccounts/token'] },
-    { verbs: WRITE, apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
+    { verbs: WRITE_VERBS, apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
     {
-      verbs: WRITE,
+      verbs: WRITE_VERBS,
       apiGroups: ['apps'],
       resources: [
         'daemonsets',
@@ -59,10 +57,10 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
         'statefulsets/scale',
       ],
     },
-    { verbs: WRITE, apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'] },
-    { verbs: WRITE, apiGroups: ['batch'], resources: ['cronjobs', 'jobs'] },
+    { verbs: WRITE_VERBS, apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'] },
+    { verbs: WRITE_VERBS, apiGroups: ['batch'], resources: ['cronjobs', 'jobs'] },
     {
-      verbs: WRITE,
+      verbs: WRITE_VERBS,
       apiGroups: ['extensions'],
       resources: [
         'daemonsets',
@@ -76,14 +74,14 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
         'replicationcontrollers/scale',
       ],
     },
-    { verbs: WRITE, apiGroups: ['policy'], resources: ['poddisruptionbudgets'] },
-    { verbs: WRITE, apiGroups: ['networking.k8s.io'], resources: ['ingresses', 'networkpolicies'] },
-    { verbs: READ_AND_WRITE, apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
-    { verbs: WRITE, apiGroups: ['resource.k8s.io'], resources: ['resourceclaims', 'resourceclaimtemplates'] },
+    { verbs: WRITE_VERBS, apiGroups: ['policy'], resources: ['poddisruptionbudgets'] },
+    { verbs: WRITE_VERBS, apiGroups: ['networking.k8s.io'], resources: ['ingresses', 'networkpolicies'] },
+    { verbs: ALL_VERBS, apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
+    { verbs: WRITE_VERBS, apiGroups: ['resource.k8s.io'], resources: ['resourceclaims', 'resourceclaimtemplates'] },
   ],
   'system:aggregate-to-view': [
     {
-      verbs: READ,
+      verbs: READ_VERBS,
       apiGroups: [''],
       resources: [
         'configmaps',
@@ -99,7 +97,7 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
       ],
     },
     {
-      verbs: READ,
+      verbs: READ_VERBS,
       apiGroups: [''],
       resources: [
         'bindings',
@@ -112,35 +110,22 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
         'resourcequotas/status',
       ],
     },
-    { verbs: READ, apiGroups: [''], resources: ['namespaces'] },
-    { verbs: READ, apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
-    { verbs: READ, apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] },
+    { verbs: READ_VERBS, apiGroups: [''], resources: ['namespaces'] },
+    { verbs: READ_VERBS, apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
+    { verbs: READ_VERBS, apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] },
     {
-      verbs: READ,
+      verbs: READ_VERBS,
       apiGroups: ['apps'],
-      resources: [
-        'controllerrevisions',
-        'daemonsets',
-        'daemonsets/status',
-        'deployments',
-        'deployments/scale',
-        'deployments/status',
-        'replicasets',
-        'replicasets/scale',
-        'replicasets/status',
-        'statefulsets',
-        'statefulsets/scale',
-        'statefulsets/status',
-      ],
+      resources: READABLE_WORKLOADS.apps,
     },
     {
-      verbs: READ,
+      verbs: READ_VERBS,
       apiGroups: ['autoscaling'],
-      resources: ['horizontalpodautoscalers', 'horizontalpodautoscalers/status'],
+      resources: READABLE_WORKLOADS.autoscaling,
     },
-    { verbs: READ, apiGroups: ['batch'], resources: ['cronjobs', 'cronjobs/status', 'jobs', 'jobs/status'] },
+    { verbs: READ_VERBS, apiGroups: ['batch'], resources: READABLE_WORKLOADS.batch },
     {
-      verbs: READ,
+      verbs: READ_VERBS,
       apiGroups: ['extensions'],
       resources: [
         'daemonsets',
@@ -157,10 +142,14 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
         'replicationcontrollers/scale',
       ],
     },
-    { verbs: READ, apiGroups: ['policy'], resources: ['poddisruptionbudgets', 'poddisruptionbudgets/status'] },
-    { verbs: READ, apiGroups: ['networking.k8s.io'], resources: ['ingresses', 'ingresses/status', 'networkpolicies'] },
+    { verbs: READ_VERBS, apiGroups: ['policy'], resources: ['poddisruptionbudgets', 'poddisruptionbudgets/status'] },
     {
-      verbs: READ,
+      verbs: READ_VERBS,
+      apiGroups: ['networking.k8s.io'],
+      resources: ['ingresses', 'ingresses/status', 'networkpolicies'],
+    },
+    {
+      verbs: READ_VERBS,
       apiGroups: ['resource.k8s.io'],
       resources: ['resourceclaims', 'resourceclaims/status', 'resourceclaimtemplates'],
     },
@@ -226,7 +215,7 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
     },
   ],
   'system:kubelet-api-admin': [
-    { verbs: READ, apiGroups: [''], resources: ['nodes'] },
+    { verbs: READ_VERBS, apiGroups: [''], resources: ['nodes'] },
     { verbs: ['proxy'], apiGroups: [''], resources: ['nodes'] },
     { verbs: ['*'], apiGroups: [''], resources: ['nodes/log', 'nodes/metrics', 'nodes/proxy', 'nodes/stats'] },
     { verbs: ['*'], apiGroups: [''], resources: ['nodes/configz', 'nodes/healthz', 'nodes/pods'] },
@@ -258,7 +247,7 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
   'system:node-proxier': [
     { verbs: ['list', 'watch'], apiGroups: [''], resources: ['endpoints', 'services'] },
-    { verbs: READ, apiGroups: [''], resources: ['nodes'] },
+    { verbs: READ_VERBS, apiGroups: [''], resources: ['nodes'] },
     { verbs: ['create', 'patch', 'update'], apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
     { verbs: ['list', 'watch'], apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'] },
     { verbs: ['list', 'watch'], apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] },
@@ -266,7 +255,7 @@ const rules: Readonly<Record<string, readonly PolicyRule[]>> = {
   'system:persistent-volume-provisioner': [
     { verbs: ['create', 'delete', 'get', 'list', 'watch'], apiGroups: [''], resources: ['persistentvolumes'] },
     { verbs: ['get', 'list', 'update', 'watch'], apiGroups: [''], resources: ['persistentvolumeclaims'] },
-    { verbs: READ, apiGroups: ['storage.k8s.io'], resources: ['storageclasses'] },
+    { verbs: READ_VERBS, apiGroups: ['storage.k8s.io'], resources: ['storageclasses'] },
     { verbs: ['watch'], apiGroups: [''], resources: ['events'] },
     { verbs: ['create', 'patch', 'update'], apiGroups: ['', 'events.k8s.io'], resources: ['events'] },
   ],

@@ -20,7 +20,8 @@ import { binding, ephemeralContainers, eviction } from '../rules/pods/pod-subres
 import { endpointsRules } from '../rules/services/endpoints-rules.ts'
 import { serviceRules } from '../rules/services/service-rules.ts'
 import * as volumes from '../rules/volume-rules.ts'
-import { ALL_VERBS, defineResource, pathSegment, statusSubresource } from './define-resource.ts'
+import { ALL_VERBS } from '../verb-lists.ts'
+import { defineResource, pathSegment, statusSubresource } from './define-resource.ts'
 
 /** The group without a name. */
 export const coreResources: readonly Resource[] = [

@@ -3,10 +3,8 @@ import type { NameRule } from '../../../model/schema/validation/problem-list.ts'
 import type { ApiObject } from '../../store/api-object.ts'
 import type { Resource, SubresourcePath } from '../resource.ts'
 import type { ObjectIn, ObjectNamed } from '../stored-types.ts'
+import { ALL_VERBS } from '../verb-lists.ts'
 import { nameAndAge } from '../table-columns.ts'
-
-/** What may be done with the objects of most kinds. */
-export const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /** The status, which only the observers of an object write; the object itself is written by its users. */
 export const statusSubresource: SubresourcePath = { name: 'status', verbs: ['get', 'patch', 'update'] }
