@@ -324,8 +324,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'controllers/storage',
   ],
   'api-server': ['base', 'model', 'system/files', 'protocols/streams', 'protocols/x509'],
-  'page/messages': ['model/generated', 'model/resources'],
-  'page/client': ['base/document', 'model/generated', 'page/messages'],
+  'page/messages': ['base/document', 'model/generated', 'model/resources'],
+  'page/client': ['base/async', 'base/document', 'model/generated', 'page/messages'],
   'page/server': [
     'base',
     'model/generated',

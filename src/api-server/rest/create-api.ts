@@ -1,3 +1,4 @@
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { ApiError, forbidden, internalError, methodNotAllowed, pathNotFound } from '../api-error.ts'
 import { createObjectReader } from '../kinds/object-reader.ts'
 import type { Resource } from '../kinds/resource.ts'
@@ -84,7 +85,7 @@ function toApiError(deps: ApiDeps, request: ApiRequest, error: unknown): ApiErro
     return new ApiError({ code: 507, reason: 'InsufficientStorage', message: error.message }, { cause: error })
   }
   deps.log.error('a request to the API failed', { method: request.method, target: request.target.slice(0, 500), error })
-  return internalError(error instanceof Error ? error.message : 'unknown', { cause: error })
+  return internalError(errorMessage(error), { cause: error })
 }
 
 async function handleResource(

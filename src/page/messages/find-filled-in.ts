@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/document/is-record.ts'
 import type { Pod } from '../../model/generated/core-v1.ts'
 
 /** Which values of a pod its author did not write. */
@@ -23,14 +24,10 @@ export function findFilledIn(pod: Pod): FilledIn {
   const walk = (value: unknown, path: Path) => {
     if (path.length > 1 && isFilledIn(path, value)) paths.add(path.join('/'))
     else if (Array.isArray(value)) value.forEach((each, index) => walk(each, [...path, index]))
-    else if (isObject(value)) for (const [name, each] of Object.entries(value)) walk(each, [...path, name])
+    else if (isRecord(value)) for (const [name, each] of Object.entries(value)) walk(each, [...path, name])
   }
   walk(pod.spec ?? {}, ['spec'])
   return { by: applied === undefined ? 'defaults' : 'applied', paths }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a path is in what the author wrote; undefined where that is not known. */
@@ -61,7 +58,7 @@ function read(value: unknown, path: Path): unknown {
 function isManaged(pod: Pod, fields: unknown, path: Path): boolean {
   let at = fields
   for (const [index, name] of path.entries()) {
-    if (!isObject(at)) return false
+    if (!isRecord(at)) return false
     // A field with nothing below it is managed as a whole.
     if (Object.keys(at).length === 0) return index > 0
     if (typeof name === 'string') at = at[`f:${name}`]
@@ -80,8 +77,8 @@ function isOfItem(key: string, item: unknown): boolean {
     if (kind === 'v:') return wanted === item
     return (
       kind === 'k:' &&
-      isObject(wanted) &&
-      isObject(item) &&
+      isRecord(wanted) &&
+      isRecord(item) &&
       Object.entries(wanted).every(([name, value]) => item[name] === value)
     )
   } catch {
@@ -113,7 +110,7 @@ const PROBE_DEFAULTS: Readonly<Record<string, unknown>> = {
 
 function isDefault(pod: Pod, path: Path, value: unknown): boolean {
   const [, part, index, name, inner] = path
-  const isEmpty = isObject(value) && Object.keys(value).length === 0
+  const isEmpty = isRecord(value) && Object.keys(value).length === 0
   if (path.length === 2)
     return (typeof part === 'string' && SPEC_DEFAULTS[part] === value) || (part === 'securityContext' && isEmpty)
   if (part === 'tolerations' && path.length === 3) return isAddedToleration(value)
@@ -134,7 +131,7 @@ function isDefault(pod: Pod, path: Path, value: unknown): boolean {
 }
 
 function isAddedToleration(value: unknown): boolean {
-  if (!isObject(value)) return false
+  if (!isRecord(value)) return false
   return (
     ADDED_TOLERATIONS.includes(String(value['key'])) &&
     value['effect'] === 'NoExecute' &&

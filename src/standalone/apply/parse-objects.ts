@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/document/is-record.ts'
 import type { DocumentValue, Segments } from '../../base/document/document-value.ts'
 import { parseText, TextError } from '../../base/document/parse-text.ts'
 import { splitDocuments } from '../../base/document/split-documents.ts'
@@ -37,9 +38,8 @@ function toObjects(value: DocumentValue, lineOf: (path: Segments) => number, pat
   const fail = (problem: string, at: Segments = []) => {
     throw new ObjectsError(`line ${lineOf([...path, ...at])}: ${problem}`)
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return fail('expected an object')
-  const object = value as Readonly<Record<string, DocumentValue>>
-  const { apiVersion, kind, metadata, items } = object
+  if (!isRecord(value)) return fail('expected an object')
+  const { apiVersion, kind, metadata, items } = value
   if (typeof apiVersion !== 'string' || apiVersion === '') return fail('apiVersion is missing')
   if (typeof kind !== 'string' || kind === '') return fail('kind is missing')
   if (kind.endsWith('List') && Array.isArray(items)) {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../base/document/is-record.ts'
 import type { DocumentObject, DocumentValue } from '../../../base/document/document-value.ts'
 import { ApiError, badRequest, unsupportedMediaType } from '../../api-error.ts'
 import type { ApiObject } from '../../store/api-object.ts'
@@ -46,9 +47,7 @@ export function applyPatch(kind: PatchKind, object: ApiObject, patch: DocumentVa
       case 'json':
         return applyJsonPatch(target, patch)
       case 'merge':
-        if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
-          throw new PatchError('expected an object', true)
-        }
+        if (!isRecord(patch)) throw new PatchError('expected an object', true)
         return applyMergePatch(target, patch)
       case 'strategic':
         return applyStrategicMergePatch(target, patch, typeName)
