@@ -1,3 +1,4 @@
+import { BackOff } from '../../base/async/back-off.ts'
 import type {
   EventRow,
   NodeSample,
@@ -46,8 +47,7 @@ const EMPTY: LiveState = {
 const HOUR_MS = 3_600_000
 const POD_POINTS = 30
 const MOST_EVENTS = 200
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 10_000
+const WAITS = { firstMs: 500, longestMs: 10_000 }
 /** Something comes every ten seconds. */
 const SILENCE_MS = 35_000
 
@@ -127,17 +127,16 @@ export class LiveConnection {
   }
 
   async #run(): Promise<void> {
-    let waitMs = FIRST_WAIT_MS
+    const backOff = new BackOff(WAITS)
     for (;;) {
       await waitUntilShown()
       try {
-        await this.#follow(() => (waitMs = FIRST_WAIT_MS))
+        await this.#follow(() => backOff.reset())
       } catch (error) {
         if (error instanceof SignedOutError) return this.#set({ ...this.#state, connection: 'signed out' })
       }
       this.#set({ ...this.#state, connection: isShown() ? 'lost' : 'connecting' })
-      await sleep(waitMs)
-      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)
+      await sleep(backOff.next())
     }
   }
 

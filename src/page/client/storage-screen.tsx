@@ -4,6 +4,7 @@ import { formatAge, formatBytes, formatMoment, toVisible } from './format.ts'
 import { useAnswer, useNow } from './hooks.ts'
 import { Link } from './link.tsx'
 import type { LiveState } from './live.ts'
+import { PlainTable } from './plain-table.tsx'
 import { podPath } from './navigation.ts'
 import { describeUse } from './pod/volumes-table.tsx'
 
@@ -91,11 +92,10 @@ function Meter({ disk: { name, capacityBytes, availableBytes } }: { readonly dis
 
 function Images({ view: { images }, now }: { readonly view: StorageView; readonly now: number }) {
   return (
-    <Table
+    <PlainTable
       title={`Images (${images.length})`}
-      heads={['Image', 'Size', 'On the node for', 'Used by']}
-      isEmpty={images.length === 0}
-      none="The node has no images."
+      columns={['Image', 'Size', 'On the node for', 'Used by']}
+      empty={images.length === 0 ? 'The node has no images.' : undefined}
     >
       {images.map((image) => (
         <tr key={image.id}>
@@ -110,7 +110,7 @@ function Images({ view: { images }, now }: { readonly view: StorageView; readonl
           <td class="image">{describeUsers(image, now)}</td>
         </tr>
       ))}
-    </Table>
+    </PlainTable>
   )
 }
 
@@ -155,11 +155,10 @@ function PodLinks({ pods }: { readonly pods: readonly string[] }) {
 
 function Claims({ claims }: { readonly claims: readonly ClaimRow[] }) {
   return (
-    <Table
+    <PlainTable
       title={`Claims (${claims.length})`}
-      heads={['Claim', 'State', 'Class', 'Capacity', 'Used', 'Volume', 'Pods']}
-      isEmpty={claims.length === 0}
-      none="There are no claims."
+      columns={['Claim', 'State', 'Class', 'Capacity', 'Used', 'Volume', 'Pods']}
+      empty={claims.length === 0 ? 'There are no claims.' : undefined}
     >
       {claims.map(({ namespace, name, phase, className, requested, capacity, volume, use, pods }) => (
         <tr key={`${namespace}/${name}`}>
@@ -178,17 +177,16 @@ function Claims({ claims }: { readonly claims: readonly ClaimRow[] }) {
           <td class="image">{pods.length === 0 ? <span class="soft">none</span> : <PodLinks pods={pods} />}</td>
         </tr>
       ))}
-    </Table>
+    </PlainTable>
   )
 }
 
 function Volumes({ volumes }: { readonly volumes: readonly VolumeRow[] }) {
   return (
-    <Table
+    <PlainTable
       title={`Persistent volumes (${volumes.length})`}
-      heads={['Volume', 'State', 'Class', 'Capacity', 'When given back', 'Claim', 'Where']}
-      isEmpty={volumes.length === 0}
-      none="There are no persistent volumes."
+      columns={['Volume', 'State', 'Class', 'Capacity', 'When given back', 'Claim', 'Where']}
+      empty={volumes.length === 0 ? 'There are no persistent volumes.' : undefined}
     >
       {volumes.map(({ name, phase, className, capacity, reclaimPolicy, claim, source }) => (
         <tr key={name}>
@@ -211,44 +209,6 @@ function Volumes({ volumes }: { readonly volumes: readonly VolumeRow[] }) {
           </td>
         </tr>
       ))}
-    </Table>
-  )
-}
-
-function Table({
-  title,
-  heads,
-  isEmpty,
-  none,
-  children,
-}: {
-  readonly title: string
-  readonly heads: readonly string[]
-  readonly isEmpty: boolean
-  readonly none: string
-  readonly children: preact.ComponentChildren
-}) {
-  return (
-    <section>
-      <h2>{title}</h2>
-      {isEmpty ? (
-        <p class="empty">{none}</p>
-      ) : (
-        <div class="wide" tabIndex={0} role="region" aria-label={title}>
-          <table class="plain">
-            <thead>
-              <tr>
-                {heads.map((head) => (
-                  <th key={head} scope="col">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>{children}</tbody>
-          </table>
-        </div>
-      )}
-    </section>
+    </PlainTable>
   )
 }

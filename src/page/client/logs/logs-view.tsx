@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { toErrorText } from '../format.ts'
+import { ContainerSelect } from '../pod/container-select.tsx'
 import { useWindow } from '../node/use-window.ts'
 import { FIRST_LINES, MOST_LINES, useLog, toLogParameters } from './use-log.ts'
 import type { ContainerRun, LogViewOptions } from './use-log.ts'
@@ -61,16 +62,7 @@ export function LogsView({ pod }: { readonly pod: Pod }) {
   return (
     <section aria-label="Logs" class="logs">
       <div class="bar">
-        <label>
-          Container{' '}
-          <select value={options.container} onChange={(event) => change({ container: event.currentTarget.value })}>
-            {containers.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ContainerSelect names={containers} value={options.container} onChoose={(container) => change({ container })} />
         <label>
           <span class="hidden">Streams</span>
           <select

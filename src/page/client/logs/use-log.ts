@@ -1,3 +1,4 @@
+import { BackOff } from '../../../base/async/back-off.ts'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { toErrorText, toVisible } from '../format.ts'
 import { readLines } from '../read-lines.ts'
@@ -8,7 +9,7 @@ import { useShown } from '../hooks.ts'
 export const FIRST_LINES = 2000
 export const MOST_LINES = 20_000
 const LONGEST_LINE = 4000
-const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]
+const WAITS = { firstMs: 500, longestMs: 10_000 }
 const NEW_INSTANCE = '――― the container was started again ―――'
 
 export interface LogViewOptions {
@@ -69,7 +70,8 @@ export function useLog(
       // The server takes no number of lines for one stream alone.
       const tail = stream === 'All' ? { tailLines: String(lineCount) } : undefined
       const query = new URLSearchParams({ ...toLogParameters(options), ...tail, ...(isFollowed && { follow: 'true' }) })
-      for (let waitMs = FIRST_WAIT_MS; !stop.signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+      const backOff = new BackOff(WAITS)
+      while (!stop.signal.aborted) {
         setNote('loading…')
         try {
           const { body } = await ask(`${path}?${query.toString()}`, { signal: stop.signal })
@@ -79,7 +81,7 @@ export function useLog(
           if (isNewInstance) setLines((before) => (before.length === 0 ? [] : [...before, NEW_INSTANCE]))
           if (body !== null)
             for await (const batch of readLines(body)) {
-              waitMs = FIRST_WAIT_MS
+              backOff.reset()
               const visible = batch.map(toShort)
               const isNew = isFirst
               isFirst = false
@@ -89,7 +91,7 @@ export function useLog(
           // It ends by itself when the container does, and with the agent.
           if (!isFollowed || stateNow.current !== 'running') return setNote(isFollowed ? ENDS[stateNow.current] : '')
           setNote('the log ended, trying again…')
-          await new Promise((resolve) => void setTimeout(resolve, waitMs))
+          await new Promise((resolve) => void setTimeout(resolve, backOff.next()))
         } catch (error) {
           if (stop.signal.aborted) return
           // An agent that is away comes back.
@@ -99,7 +101,7 @@ export function useLog(
           setNote(
             error instanceof TypeError ? 'connection lost, trying again…' : `${toErrorText(error)}; trying again…`,
           )
-          await new Promise((resolve) => void setTimeout(resolve, waitMs))
+          await new Promise((resolve) => void setTimeout(resolve, backOff.next()))
         }
       }
     }

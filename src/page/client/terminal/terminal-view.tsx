@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ContainerSelect } from '../pod/container-select.tsx'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { toErrorText, toVisible } from '../format.ts'
 import { ask } from '../session.ts'
@@ -88,16 +89,7 @@ export function TerminalView({ pod }: { readonly pod: Pod }) {
           } else void start().catch((error: unknown) => setNote(toErrorText(error)))
         }}
       >
-        <label>
-          Container{' '}
-          <select value={container} disabled={isActive} onChange={(event) => setContainer(event.currentTarget.value)}>
-            {running.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ContainerSelect names={running} value={container} isDisabled={isActive} onChoose={setContainer} />
         <label>
           Command{' '}
           <input
