@@ -51,6 +51,7 @@ export async function openVolumes(
   const { selinuxEnabled, selinuxFileContext: fileContext } = machine
   const selinux = new SelinuxMounts({ ...base, fileContext, gates: selinuxGates(settings.gates) })
   const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, selinux, events }, tasks)
+  base.cluster?.onApiReturn(() => volumes.apiAnswers())
   const volumeStats = new VolumeMeter({
     ...base,
     mounted: () => volumes.mounted(),

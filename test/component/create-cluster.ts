@@ -80,6 +80,7 @@ export async function createCluster(t: TestContext, world: Pick<World, 'clock'>)
 export async function joinCluster(world: World, cluster: Cluster, options: AgentOptions = {}) {
   const { clock } = world
   const { client } = cluster
+  const apiReturn = new ApiReturn()
   const agent = await startAgent(world, {
     sources: ['file', 'api'],
     ...options,
@@ -87,8 +88,8 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
       client,
       node: cluster.node,
       onNode: cluster.onNode,
-      onApiReturn: () => {},
-      apiReturn: new ApiReturn(),
+      onApiReturn: (listener) => apiReturn.onReached(listener),
+      apiReturn,
       nodeSeen: async () => {},
       follow: (objects, signal) => follow({ client, clock }, objects, signal),
     },
@@ -110,6 +111,8 @@ export async function joinCluster(world: World, cluster: Cluster, options: Agent
     ...agent,
     writer,
     mirrors,
+    /** Some client of the agent got a good answer. */
+    apiAnswers: () => apiReturn.reached(),
     settle,
     async pass(ms: number, step = 1000) {
       await settle()

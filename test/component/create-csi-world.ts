@@ -31,7 +31,7 @@ export async function createCsiWorld(
   })
   const cluster = await createCluster(t, world)
   await cluster.ask('POST', '/apis/storage.k8s.io/v1/csidrivers', {
-    body: { metadata: { name }, spec: { attachRequired } },
+    body: { metadata: { name }, spec: { attachRequired, volumeLifecycleModes: ['Persistent', 'Ephemeral'] } },
   })
   const api = new FakeObjectApi(clock)
   const calls: DriverCall[] = []
@@ -64,6 +64,7 @@ export async function createCsiWorld(
     steps,
     /** Operations on volumes, as metrics show them. */
     counted,
+    apiAnswers: agent.apiAnswers,
     ensure: (pod: Pod, signal = never) => volumes.ensure({ pod, noteStep }, signal),
     release: (uid: string) => volumes.release({ uid: parsePodUid(uid), noteStep }, never),
     /** What the cluster has of claims and volumes. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { ObjectError } from '../../src/pods/objects/object-api.ts'
 import { createCsiVolume } from '../builders/create-csi-agent.ts'
 import { createVolumePod } from '../builders/create-volumes.ts'
 import type { FakeCsiDriver } from '../fakes/fake-csi-driver.ts'
@@ -58,4 +60,36 @@ test('a pod whose driver is missing, restarts or hangs waits, says for what, and
   const staging = join(root, 'plugins/kubernetes.io/csi', DRIVER)
   await passes(() => readdirSync(staging).length === 0)
   assert.deepEqual(calls(second), ['nodeUnpublishVolume', 'nodeUnpublishVolume', 'nodeUnstageVolume'])
+})
+
+test('a volume that needed the API while that was away is tried again as soon as the API answers', async (t) => {
+  const { ensure, startDriver, passes, steps, clock, api, apiAnswers } = await createCsiWorld(t, { driver: DRIVER })
+  await startDriver()
+  const csi = { driver: DRIVER, nodePublishSecretRef: { name: 'key' } }
+  const inline = createVolumePod(['data'], { volumes: [{ name: 'data', csi }] })
+  api.put('Secret', { metadata: { namespace: inline.metadata.namespace, name: 'key' }, data: {} })
+  api.failure = new ObjectError('Unavailable', 'connection refused')
+  let isThere = false
+  const bringing = again(() => ensure(inline)).then(() => (isThere = true))
+  const tries = () => api.calls.filter((call) => call.startsWith('get Secret')).length
+  while (tries() <= 8) {
+    await clock.advance(2000)
+    await setTimeout(1)
+  }
+  // It answers others and not this one: one more try, not one for each answer.
+  const before = tries()
+  for (let answers = 0; answers < 10; answers += 1) {
+    apiAnswers()
+    await clock.advance(100)
+    await setTimeout(5)
+  }
+  assert.equal(tries() - before, 1)
+  await clock.advance(200_000)
+  await until(() => steps.at(-1)?.startsWith('wait to mount volume "data" again') === true)
+  api.failure = undefined
+  const back = clock.monotonic()
+  apiAnswers()
+  await passes(() => isThere)
+  await bringing
+  assert.ok(clock.monotonic() - back < 10_000, `after ${clock.monotonic() - back} ms`)
 })

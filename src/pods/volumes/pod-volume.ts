@@ -3,6 +3,8 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
+import { HintLimit } from '../../protocols/kube-api/list-watch/api-return.ts'
+import { ObjectError } from '../objects/object-api.ts'
 import { computeNextTry } from './compute-next-try.ts'
 import type { NextTry } from './compute-next-try.ts'
 import type { NoteStep } from '../../base/telemetry/note-step.ts'
@@ -59,6 +61,9 @@ export class PodVolume {
   #desired: DesiredVolume | undefined
   #operation: Operation | undefined
   #nextTry: NextTry<VolumeOperation> | undefined
+  /** The last try failed because the API did not answer. */
+  #lacksApi = false
+  readonly #hints = new HintLimit()
   /** On the monotonic clock: when it was last up to date; undefined when what it shows has changed since. */
   #ensuredAt: number | undefined
   #changes = 0
@@ -120,6 +125,12 @@ export class PodVolume {
   retry(): void {
     if (this.#nextTry !== undefined) this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
     this.#wakeup.wake()
+  }
+
+  /** The API answers: what failed without it is tried again, but not each time that others reach it. */
+  apiAnswers(): void {
+    if (!this.#lacksApi || this.#nextTry === undefined || this.#operation !== undefined) return
+    if (this.#hints.take(this.#deps.clock.monotonic(), this.#nextTry.delayMs)) this.retry()
   }
 
   /** What it shows has changed, or is there now: the next try need not wait. */
@@ -204,8 +215,10 @@ export class PodVolume {
       try {
         await work(scope.signal)
         this.#nextTry = undefined
+        this.#lacksApi = false
       } catch (failure) {
         error = failure
+        this.#lacksApi = isApiMissing(failure)
         const why = errorText(failure)
         if (!scope.signal.aborted)
           this.#nextTry = computeNextTry(this.#nextTry, { operation: name, why }, clock.monotonic())
@@ -228,6 +241,11 @@ export class PodVolume {
   #isMounted(): boolean {
     return this.#state.kind === 'mounted'
   }
+}
+
+function isApiMissing(error: unknown): boolean {
+  if (error instanceof ObjectError && error.reason === 'Unavailable') return true
+  return error instanceof Error && isApiMissing(error.cause)
 }
 
 function isFound(state: State): boolean {

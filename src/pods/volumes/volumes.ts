@@ -116,6 +116,11 @@ export class Volumes {
       for (const volume of volumes) if (volume.plugin === plugin) volume.retry()
   }
 
+  /** The API answers: what could not be read from it need not wait longer. Called often. */
+  apiAnswers(): void {
+    for (const { volumes } of this.#tables.values()) for (const volume of volumes) volume.apiAnswers()
+  }
+
   /** What a container gets of the volumes; fails with a ContainerConfigError. */
   async containerVolumes(
     request: ContainerVolumesRequest & { readonly noteStep: NoteStep },
