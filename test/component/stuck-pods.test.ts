@@ -44,6 +44,10 @@ const rows: Readonly<Record<string, Row>> = {
     break: ({ cri }) => cri.script.fail('runPodSandbox', 'Unknown', 'no addresses left'),
     expected: ['FailedCreatePodSandBox'],
   },
+  'the name of its sandbox stays reserved': {
+    break: ({ cri }) => cri.script.fail('runPodSandbox', 'Unknown', 'name "pod_shop_u-1_0" is reserved for "s-0"'),
+    expected: ['FailedCreatePodSandBox'],
+  },
   'its container cannot be made': {
     break: ({ cri }) => cri.script.fail('createContainer', 'Unknown', 'no such thing'),
     expected: ['Failed'],

@@ -29,6 +29,12 @@ export class EventRepeats<Subject> {
     return true
   }
 
+  /** The same of trouble that mostly passes by itself: what is seen for the first time is only remembered. */
+  isDueWhileItLasts(subject: Subject, text: string, now: number): boolean {
+    const isKnown = this.#reported.get(subject)?.text === text
+    return this.isDue(subject, text, now) && isKnown
+  }
+
   /** The trouble is over: should it come back, that is news. */
   forget(subject: Subject): void {
     this.#reported.delete(subject)

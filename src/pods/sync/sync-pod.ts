@@ -104,12 +104,20 @@ export async function syncPod(context: SyncContext, pod: Pod, signals: PassSigna
     const { uid } = pod.metadata
     if (isNewFailure(context.history, error, context.deps.clock))
       context.deps.log.warn('cannot sync pod, will try again', { pod: podLogName(pod), uid, error })
+    if (error instanceof SandboxError && error.isUnderWay) reportUnderWay(context, pod, error)
     // What the failed call did or did not do is observed before the next try.
     const fresh = await refreshPod(context, pod).catch(() => before)
     await trim(context, { pod, observed: fresh }, signals.shutdown)
     if (hasNewRunningParts(before, fresh)) return { kind: 'again' }
     return wait(context, pod, { ms: jitter(context.deps, retryDelay(error)), seen: fresh })
   }
+}
+
+/** A name that stays reserved, because the runtime never ends that try, is a pod that never starts. */
+function reportUnderWay({ deps, history }: SyncContext, pod: Pod, { message }: SandboxError): void {
+  const reason = 'FailedCreatePodSandBox'
+  if (history.reported.isDueWhileItLasts(reason, message, deps.clock.monotonic()))
+    deps.events.record(pod, { type: 'Warning', reason, message })
 }
 
 async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promise<SyncResult> {

@@ -56,6 +56,16 @@ export interface SandboxRequest {
 /** A sandbox that could not be made; the pod is synced again later. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError'
+  /** An earlier try is still under way in the runtime; no event says so yet. */
+  readonly isUnderWay: boolean
+
+  constructor(
+    message: string,
+    { isUnderWay = false, ...options }: ErrorOptions & { readonly isUnderWay?: boolean } = {},
+  ) {
+    super(message, options)
+    this.isUnderWay = isUnderWay
+  }
 }
 
 /** The description of the pod's sandbox that goes with every call about it. */
@@ -157,7 +167,7 @@ async function readSandboxIps(
 
 function sandboxFailure(deps: SandboxDeps, pod: Pod, message: string, cause: Error): SandboxError {
   // "Name is reserved": an earlier try is still under way in the runtime, and the next observation shows it.
-  const underWay = message.includes('is reserved for')
-  if (!underWay) deps.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
-  return new SandboxError(message, { cause })
+  const isUnderWay = message.includes('is reserved for')
+  if (!isUnderWay) deps.events.record(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message })
+  return new SandboxError(message, { cause, isUnderWay })
 }
