@@ -24,9 +24,8 @@ import { createCriClient } from '../../src/protocols/cri/cri-client.ts'
 import type { CriCalls } from '../../src/protocols/cri/cri-calls.ts'
 import type { CriClient } from '../../src/protocols/cri/cri-client.ts'
 import { podNetwork } from '../../src/pods/probes/pod-network.ts'
-import { statsFiles } from '../../src/system/directories/stats-files.ts'
-import type { GuardedFiles } from '../../src/system/guarded/guarded-files.ts'
 import type { NumaNode } from '../../src/system/machine/hardware/read-numa-nodes.ts'
+import { createSimulatedHost } from '../../src/simulation/machine/create-simulated-host.ts'
 import { createNumaPlaces } from '../builders/placement-hints.ts'
 import { FakeJournalFiles } from '../fakes/fake-journal-files.ts'
 import { FakeStateFile } from '../fakes/fake-state-file.ts'
@@ -354,33 +353,31 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     if (name === 'kubelet_internal_checkpoint') return world.deviceFile
     return world.otherFiles.getOrInsertComputed(name, () => new FakeStateFile(name))
   }
-  const capacityBytes = Number(amountOf(options, 'ephemeral-storage'))
   const nodes = createNumaPlaces(2).map((place) => ({ ...place, memoryBytes: 0n, hugepages: [] }))
-  return {
+  const machine = createSimulatedHost({
+    name: 'node-1',
+    address: '192.0.2.1',
+    storage: options.allocatable?.['ephemeral-storage'] ?? PLENTY['ephemeral-storage'],
+    cpus: MACHINE.onlineCpus.length,
     bootedAt: 0,
+    runtime: world.cri.runtime,
+    usageOf: (container) => world.cri.usageOf(container),
+    isAnswering: () => true,
+  })
+  return {
+    ...machine,
     parallelStarts: { places: options.places ?? 2 },
     podNetwork,
-    statsFiles,
-    openKernelLog: () => ({ next: () => undefined, [Symbol.dispose]() {} }),
     kernel: () => ({ release: '6.1.0', appArmor: false }),
     identity: () => ({ machineId: 'm', systemUuid: 's', bootId: 'b', kernelVersion: '6.1.0', osImage: 'none' }),
     hugepages: () => HUGEPAGES,
     numaNodes: () => options.numaNodes ?? nodes,
     cpuPlaces: () => options.cpuPlaces ?? [],
-    cgroupReader: () => ({ version: 2, read: () => undefined, exists: () => false, children: () => [] }),
-    readAddress: async () => ({ fault: undefined, found: '192.0.2.1' }),
-    readSpace: async () => ({ capacityBytes, availableBytes: capacityBytes, totalInodes: 1, freeInodes: 1 }),
-    readSubordinateIds: async () => undefined,
     prepareRoot: async () => options.root ?? ROOT,
     checkWritable: async () => {
       if (world.files.isReadOnly) throw new Error('EROFS: read-only file system')
     },
-    makeShared: async () => {},
-    findShims: async () => [],
-    killProcess: async () => false,
-    openGuardedFiles: () => noGuardedFiles,
-    openMounter: () => noMounts,
-    readIfPresent: async () => undefined,
+    openGuardedFiles: (signal) => ({ ...machine.openGuardedFiles(signal), ...world.volumeNode.guarded }),
     stateFile: files,
     recordFolder: (path) => (path.endsWith('finished-pods') ? world.journalFiles : new FakeJournalFiles()),
     podFiles: () => filesWhile(life, world.files.calls),
@@ -398,10 +395,6 @@ function filesWhile(life: { readonly isOver: boolean }, files: ReturnType<Host['
   }
   return { ...files, terminationNotes: { ...terminationNotes, write } }
 }
-
-/** Nothing in here touches the files of pods' volumes: what would fails. */
-const noGuardedFiles = { [Symbol.dispose]() {} } as GuardedFiles & Disposable
-const noMounts = { table: async () => [], mount: async () => {}, bind: async () => {}, unmount: async () => {} }
 
 function join(options: AgentOptions, seen: ReturnType<typeof createRecords>): Awaited<ReturnType<Edges['join']>> {
   const membership: Membership = {

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { NodeUse } from '../builders/create-stats-snapshot.ts'
-import { createStatsSnapshot } from '../builders/create-stats-snapshot.ts'
-import { NodePressure } from '../../src/node/eviction/node-pressure.ts'
-import { parseThresholds } from '../../src/node/eviction/parse-thresholds.ts'
-import { runEviction } from '../../src/node/eviction/run-eviction.ts'
 import { CONFIG_SOURCE_ANNOTATION } from '../../src/model/pod/pod.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
+import { EMPTY_DIR } from '../fakes/fake-volume-node.ts'
 import { startAgent } from './create-agent.ts'
-import type { Agent } from './create-agent.ts'
+import type { Agent, World } from './create-agent.ts'
 import { createWantedContainer, createWantedPod, createWorld, running } from './create-world.ts'
+
+const MEBIBYTE = 2 ** 20
+// Of the node's memory, in MiB.
+const HUGE_PAGES = 1024
+const PATIENCE_MS = 10_000
 
 /** A pod of the API; a file's would be critical. */
 function fromApi(pod: Pod): Pod {
@@ -18,56 +19,52 @@ function fromApi(pod: Pod): Pod {
 }
 
 function wanted(uid: string, container: string, volumes: Pod['spec']['volumes'] = []): Pod {
-  const containers = [createWantedContainer({ name: container })]
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }))
+  const containers = [createWantedContainer({ name: container, volumeMounts })]
   return fromApi(createWantedPod(uid, { containers, volumes }))
 }
 
-/** Protects the agent's pods by stats that the test makes up. */
-function protect(agent: Agent, use: () => NodeUse): { readonly counted: string[]; readonly pressure: NodePressure } {
+/** An agent that protects its node, which has 1000 MiB of memory beside that of huge pages. */
+async function startProtected(world: World) {
   const counted: string[] = []
-  const pressure = new NodePressure(() => {})
-  const { thresholds } = parseThresholds({
-    evictionHard: { 'memory.available': '100Mi' },
-    evictionSoft: {},
-    evictionSoftGracePeriod: {},
-    evictionMinimumReclaim: {},
-    enforceNodeAllocatable: [],
+  const agent = await startAgent(world, {
+    sources: ['api'],
+    flags: ['--eviction-hard=memory.available<100Mi', '--enforce-node-allocatable=none'],
+    allocatable: { memory: '1000Mi' },
+    loops: ['volume stats', 'eviction'],
+    metrics: { eviction: (signal) => void counted.push(signal) },
   })
-  const { clock, log, recorder: events, registry: pods } = agent
-  const deps = {
-    thresholds,
-    transitionMs: 300_000,
-    maxGraceSeconds: 0,
-    localStorage: true,
-    readMemory: undefined,
-    stats: { ask: async () => createStatsSnapshot({ ...use(), time: clock.now() }) },
-    volumes: { measureNow: async () => {} },
-    images: { collectUnused: async () => {} },
-    nodeEvents: { record: () => {} },
-    metrics: { eviction: (signal: string) => void counted.push(signal), evictionStatsAge: () => {} },
-    pods,
-    pressure,
-    events,
-    clock,
-    log,
+  return { agent, counted, pressure: agent.kubelet.node.pressure }
+}
+
+/** Lets a container take memory, in MiB. */
+function takeMemory({ cri }: World, container: string, mebibytes: number): void {
+  const { id } = [...cri.runtime.containers.values()].find(({ config }) => config.metadata?.name === container) ?? {}
+  assert.ok(id !== undefined)
+  cri.setUsage(id, { cpuNanoseconds: 0n, workingSetBytes: BigInt(mebibytes * MEBIBYTE) })
+}
+
+/** What the loop needs is loaded meanwhile, in real time. */
+async function passUntil(agent: Agent, isSo: () => boolean): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS
+  while (!isSo()) {
+    assert.ok(performance.now() < giveUpAt, 'expected an eviction')
+    await agent.pass(1000)
   }
-  agent.group.run('eviction', (signal) => runEviction(deps, signal))
-  return { counted, pressure }
 }
 
 describe('a node that runs short', () => {
   test('of memory ends the pod that takes the most, keeps the others, and nothing of the pod but its status', async () => {
-    await using world = await createWorld({ programOf: () => ({ onTerm: 143 }) })
-    await using agent = await startAgent(world, { sources: ['api'] })
+    // While the clock stands, what was measured before an eviction would count as new after it.
+    await using world = await createWorld({ programOf: () => ({ onTerm: 'ignore' }) })
+    const { agent, counted, pressure } = await startProtected(world)
+    await using _ = agent
     agent.setPods([wanted('hog', 'hog'), wanted('meek', 'meek')], 'api')
     await agent.pass(1000)
     assert.deepEqual(running(world), ['hog', 'meek'])
-    const isHere = () => running(world).includes('hog')
-    const pods = [
-      { uid: 'hog', memory: 400 },
-      { uid: 'meek', memory: 20 },
-    ]
-    const { counted, pressure } = protect(agent, () => ({ memoryLeft: isHere() ? 50 : 450, pods }))
+    takeMemory(world, 'hog', 930 + HUGE_PAGES)
+    takeMemory(world, 'meek', 20)
+    await passUntil(agent, () => !running(world).includes('hog'))
     await agent.pass(12_000)
     assert.deepEqual(running(world), ['meek'])
     const { phase, reason, message, conditions } = agent.statusOf('hog') ?? {}
@@ -89,15 +86,15 @@ describe('a node that runs short', () => {
 
   test('of nothing still holds pods to their own limits', async () => {
     await using world = await createWorld({ programOf: () => ({ onTerm: 143 }) })
-    await using agent = await startAgent(world, { sources: ['api'] })
+    const { agent, counted, pressure } = await startProtected(world)
+    await using _ = agent
     const volumes = [{ name: 'data', emptyDir: { sizeLimit: '10Mi' } }]
     agent.setPods([wanted('over', 'over', volumes), wanted('under', 'under', volumes)], 'api')
     await agent.pass(1000)
-    const pods = [
-      { uid: 'over', volumes: { data: 11 } },
-      { uid: 'under', volumes: { data: 9 } },
-    ]
-    const { counted, pressure } = protect(agent, () => ({ pods }))
+    const { volumeNode } = world
+    volumeNode.sizes.set(volumeNode.path('over', EMPTY_DIR, 'data'), 11 * MEBIBYTE)
+    volumeNode.sizes.set(volumeNode.path('under', EMPTY_DIR, 'data'), 9 * MEBIBYTE)
+    await passUntil(agent, () => !running(world).includes('over'))
     await agent.pass(12_000)
     assert.deepEqual(running(world), ['under'])
     const { reason, conditions } = agent.statusOf('over') ?? {}

@@ -81,6 +81,11 @@ export class FakeCri extends SimulatedCri implements AsyncDisposable {
     this.#usage.set(containerId, usage)
   }
 
+  /** What the kernel would count of a container. */
+  usageOf({ id }: SimulatedContainer): RuntimeUsage {
+    return this.#usage.get(id) ?? { cpuNanoseconds: 0n, workingSetBytes: 0n }
+  }
+
   /** The container prints a line. Needs writeLogs. */
   log(containerId: string, text: string, stream: 'stdout' | 'stderr' = 'stdout'): void {
     fileLogs.append(this.runtime.get(containerId).logPath, stream, this.state.clock.now(), text)

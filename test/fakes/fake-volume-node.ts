@@ -1,3 +1,4 @@
+import type { GuardedFiles } from '../../src/system/guarded/guarded-files.ts'
 import type { MountEntry } from '../../src/system/mounts/mount-table.ts'
 import type { Pod, PodUid } from '../../src/model/pod/pod.ts'
 import type { UsedVolume } from '../../src/pods/volumes/compute-desired-volumes.ts'
@@ -18,6 +19,15 @@ export const LOCAL = 'kubernetes.io/local-volume'
 const noSelinux = createSelinuxMounts({ fileContext: undefined }).selinux
 
 const ROOT = '/root'
+const GIBIBYTE = 2 ** 30
+const DISK = {
+  capacityBytes: GIBIBYTE,
+  availableBytes: GIBIBYTE,
+  usedBytes: 0,
+  inodes: 1000,
+  inodesFree: 1000,
+  inodesUsed: 0,
+}
 
 /** The volumes of a node in memory. It outlives agents, as a disk and a kernel do. */
 export class FakeVolumeNode {
@@ -31,6 +41,8 @@ export class FakeVolumeNode {
   /** Pods with empty directories around volumes that are gone. */
   readonly emptyFolders = new Set<PodUid>()
   readonly behaviours = new Map<string, Behaviour>()
+  /** How many bytes volumes take, by path. */
+  readonly sizes = new Map<string, number>()
   /** What was done, in order: "mount <name>", "unmount <name>", "bind <target>". */
   readonly journal: string[] = []
   readonly #hanging = new Map<string, (() => void)[]>()
@@ -88,6 +100,12 @@ export class FakeVolumeNode {
       for (const point of this.others) if (point.startsWith(`${directory}/`)) this.others.delete(point)
     },
   }
+
+  /** What measures volumes; they are empty unless a test says otherwise. */
+  readonly guarded = {
+    measureTree: async (path) => ({ bytes: this.sizes.get(path) ?? 0, inodes: 1 }),
+    measureFileSystem: async () => DISK,
+  } satisfies Partial<GuardedFiles>
 
   readonly folders: VolumesDeps['folders'] = {
     listVolumes: async () =>
