@@ -5,6 +5,7 @@ import type { DeferredMetrics } from '../metrics/defer-metrics.ts'
 import type { CpuPlace } from '../model/resources/cpu-place.ts'
 import type { CreateCgroupsDeps, NodeCgroups } from '../node/cgroups/create-cgroups.ts'
 import type { NodeProfile } from '../node/registration/status/node-profile.ts'
+import type { LogindAccess } from '../node/shutdown/create-logind-access.ts'
 import type { StateFile } from '../system/files/state/state-file.ts'
 import type { VolumeHost, VolumeHostDeps } from '../pods/volumes/create-volume-host.ts'
 import type { CriClient } from '../protocols/cri/cri-client.ts'
@@ -69,6 +70,8 @@ export interface Host {
   findShims: typeof findShims
   /** SIGKILL, to exactly this process; false when it is gone. */
   killProcess(process: ProcessIdentity): Promise<boolean>
+  /** Announces and delays shutdowns of the machine. */
+  openLogind(): Promise<LogindAccess>
   /** Mounts, with a program for file systems of other machines where one is given. */
   openMounter(options?: { readonly remoteHelper: string }): Mounter
   openCgroups(deps: CreateCgroupsDeps, signal: AbortSignal): Promise<NodeCgroups>

@@ -99,6 +99,11 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     userNamespaceRecords: createUserNamespaceRecords,
     findShims,
     killProcess: (identity) => signalProcess(identity, 'SIGKILL'),
+    async openLogind() {
+      // Loaded after the pods.
+      const { createLogindAccess } = await import('../node/shutdown/create-logind-access.ts')
+      return createLogindAccess({ environment, clock })
+    },
     openMounter: (options) => createMounter({ clock, ...options }),
     openCgroups: createCgroups,
     openVolumes: createVolumeHost,

@@ -1,17 +1,13 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
-import { openDbus } from '../../system/dbus/dbus-connection.ts'
-import { systemBusAddress } from '../../system/dbus/parse-bus-address.ts'
-import { holdShutdownLock } from '../../system/machine/hold-shutdown-lock.ts'
-import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { computeShutdownPeriods } from './compute-shutdown-periods.ts'
 import type { ShutdownPods } from './end-groups.ts'
+import type { LogindAccess } from './create-logind-access.ts'
 import { LogindWatch } from './logind-watch.ts'
 import { NodeShutdown, type NodeShutdownDeps } from './node-shutdown.ts'
 import { runShutdownSocket } from './run-shutdown-socket.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
 
 export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'bootedAt' | 'events' | 'metrics' | 'onChange'> {
   readonly settings: Pick<Settings, 'config'>
@@ -19,20 +15,18 @@ export interface CreateNodeShutdownDeps extends Pick<NodeShutdownDeps, 'bootedAt
   readonly workers: Pick<ShutdownPods, 'shutDown' | 'runAgain'>
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
-  /** The file that keeps the time of the last shutdown. */
-  readonly stateFile: string
-  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Keeps the time of the last shutdown. */
+  readonly file: NodeShutdownDeps['file']
+  readonly logind: LogindAccess
   readonly clock: Clock
   readonly log: Logger
 }
-
-const DELAY_FILE = '/etc/systemd/logind.conf.d/99-kubelet.conf'
 
 export type ShutdownParts = ReturnType<typeof createNodeShutdown>
 
 /** The graceful shutdown of this node: what announces it, and what it does to pods. */
 export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGroup) {
-  const { settings, registry, workers, rootDirectory, stateFile, environment, clock, log } = deps
+  const { settings, registry, workers, rootDirectory, clock, log } = deps
   const periods = computeShutdownPeriods(settings.config)
   const shutdown = new NodeShutdown({
     ...deps,
@@ -43,15 +37,12 @@ export function createNodeShutdown(deps: CreateNodeShutdownDeps, tasks: TaskGrou
       areKnown: () => registry.isComplete,
     },
     periods,
-    file: { read: () => readTextIfPresent(stateFile), write: (text) => writeFileDurably(stateFile, text) },
     tasks,
   })
   const logind = new LogindWatch({
     shutdown,
     seconds: periods.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
-    connect: (signal) => openDbus({ address: systemBusAddress(environment), clock }, signal),
-    lock: (onLost, signal) => holdShutdownLock({ onLost }, signal),
-    writeDelayFile: (text) => writeFileDurably(DELAY_FILE, text),
+    ...deps.logind,
     clock,
     log,
   })

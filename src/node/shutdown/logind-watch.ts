@@ -2,20 +2,16 @@ import type { Clock } from '../../base/async/clock.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { waitForShared } from '../../base/async/wait-for-shared.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import type { DbusConnection } from '../../system/dbus/dbus-connection.ts'
 import type { ShutdownLock } from '../../system/machine/hold-shutdown-lock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { LogindAccess } from './create-logind-access.ts'
 import { Logind } from './logind.ts'
 import type { NodeShutdown } from './node-shutdown.ts'
 
-export interface LogindWatchDeps {
+export interface LogindWatchDeps extends LogindAccess {
   readonly shutdown: Pick<NodeShutdown, 'begin' | 'cancel' | 'forgetEarlier'>
   /** How long all pods together may take. */
   readonly seconds: number
-  readonly connect: (signal: AbortSignal) => Promise<DbusConnection>
-  /** Delays shutdowns until it is disposed. */
-  readonly lock: (onLost: () => void, signal: AbortSignal) => Promise<ShutdownLock>
-  readonly writeDelayFile: (text: string) => Promise<void>
   readonly clock: Clock
   readonly log: Logger
 }

@@ -1,4 +1,5 @@
 import type { TaskGroup } from '../../base/async/task-group.ts'
+import type { LogindAccess } from './create-logind-access.ts'
 import type { CreateNodeShutdownDeps, ShutdownParts } from './create-node-shutdown.ts'
 import { isInterrupted, parseShutdownTimes } from './shutdown-times.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -9,7 +10,7 @@ export interface OpenedShutdown {
   problems(): readonly string[]
   /** Listens for shutdowns until the signal aborts. */
   run(
-    deps: Omit<CreateNodeShutdownDeps, 'stateFile' | 'bootedAt'>,
+    deps: Omit<CreateNodeShutdownDeps, 'file' | 'logind' | 'bootedAt'>,
     tasks: TaskGroup,
     signal: AbortSignal,
   ): Promise<void>
@@ -18,11 +19,16 @@ export interface OpenedShutdown {
 interface ShutdownFile {
   readonly path: string
   read(): Promise<string | undefined>
+  write(text: string): Promise<void>
   setAside(): Promise<string>
 }
 
 export interface OpenNodeShutdownDeps {
-  readonly host: { readonly bootedAt: number | undefined; stateFile(path: string): ShutdownFile }
+  readonly host: {
+    readonly bootedAt: number | undefined
+    stateFile(path: string): ShutdownFile
+    openLogind(): Promise<LogindAccess>
+  }
   readonly rootDirectory: string
   readonly log: Logger
 }
@@ -37,8 +43,11 @@ export async function openNodeShutdown({ host, rootDirectory, log }: OpenNodeShu
     isShuttingDown: () => shutdown?.isShuttingDown() ?? goesOn,
     problems: () => shutdown?.problems() ?? [],
     async run(deps, tasks, signal) {
-      const { createNodeShutdown } = await import('./create-node-shutdown.ts')
-      const created = createNodeShutdown({ ...deps, stateFile: file.path, bootedAt }, tasks)
+      const [{ createNodeShutdown }, logind] = await Promise.all([
+        import('./create-node-shutdown.ts'),
+        host.openLogind(),
+      ])
+      const created = createNodeShutdown({ ...deps, file, logind, bootedAt }, tasks)
       await created.recall()
       shutdown = created
       deps.onChange()

@@ -68,6 +68,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
     makeShared: async () => {},
     openGuardedFiles: () => noGuardedFiles,
     openMounter: () => noMounter,
+    openLogind: async () => noLogind,
     readIfPresent: async () => undefined,
     stateFile: createInMemoryStateFile,
     recordFolder: createInMemoryRecords,
@@ -88,6 +89,15 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
 /** Only volumes with files of pods would use them, and there are no such volumes here. */
 const noGuardedFiles = failAll({ [Symbol.dispose]() {} } as GuardedFiles & Disposable)
 const noMounter = failAll({ table: async () => [] } as Partial<Mounter> as Mounter)
+const noLogind: Awaited<ReturnType<Host['openLogind']>> = {
+  connect: () => failHere('watch logind'),
+  lock: () => failHere('delay shutdowns'),
+  writeDelayFile: () => failHere('delay shutdowns'),
+}
+
+async function failHere(what: string): Promise<never> {
+  throw new Error(`Cannot ${what} on a simulated machine: it has none`)
+}
 
 function failAll<T extends object>(calls: T): T {
   return new Proxy(calls, {
