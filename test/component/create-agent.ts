@@ -6,6 +6,7 @@ import type { Cluster } from '../../src/agent/cluster/join-cluster.ts'
 import { noRuntimeClasses } from '../../src/agent/cluster/membership.ts'
 import type { Membership } from '../../src/agent/cluster/membership.ts'
 import type { Edges, Host } from '../../src/agent/edges.ts'
+import type { LogindAccess } from '../../src/node/shutdown/create-logind-access.ts'
 import { ShutdownError } from '../../src/base/async/abort-errors.ts'
 import { TaskGroup } from '../../src/base/async/task-group.ts'
 import { createVerbosity } from '../../src/base/telemetry/create-logger.ts'
@@ -55,6 +56,8 @@ export interface World {
 
 export interface AgentOptions {
   readonly flags?: readonly string[]
+  /** Fields of the configuration file. */
+  readonly config?: object
   readonly sources?: readonly string[]
   /** How many pods may start at the same time. */
   readonly places?: number
@@ -78,6 +81,8 @@ export interface AgentOptions {
   readonly loops?: readonly string[]
   /** The root directory, on the real disk: for loops that serve or find sockets. */
   readonly root?: string
+  /** Announces shutdowns of the machine. */
+  readonly logind?: LogindAccess
   /** Volumes of pods; without, those of the world in memory. */
   readonly openVolumes?: Host['openVolumes']
   /** Where objects that pods refer to are read; without, there are none. */
@@ -88,9 +93,11 @@ export interface AgentOptions {
 
 const PLENTY = { pods: '1000', cpu: '64', memory: '64Gi', 'ephemeral-storage': '1Ti' }
 const ROOT = '/root'
+const CONFIG = '/kubelet.json'
 const HUGEPAGES = [{ sizeBytes: 2n * 1024n ** 2n, count: 512n }]
 // Pulls wait for nothing but the runtime, and all that the machine has is for pods.
 const FLAGS = [
+  `--config=${CONFIG}`,
   '--serialize-image-pulls=false',
   '--registry-qps=0',
   '--eviction-hard=memory.available<0%',
@@ -149,12 +156,16 @@ export async function startAgent(world: World, options: AgentOptions = {}) {
   const underWay = new Set<object>()
   const seen = createRecords(options)
   const { events, counted } = seen
-  const settings = await loadSettings([
-    ...FLAGS,
-    `--container-runtime-endpoint=${cri.endpoint}`,
-    ...toFlags(options),
-    ...(options.flags ?? []),
-  ])
+  const settings = await loadSettings(
+    [...FLAGS, `--container-runtime-endpoint=${cri.endpoint}`, ...toFlags(options), ...(options.flags ?? [])],
+    {
+      [CONFIG]: JSON.stringify({
+        apiVersion: 'kubelet.config.k8s.io/v1beta1',
+        kind: 'KubeletConfiguration',
+        ...options.config,
+      }),
+    },
+  )
   let client: CriClient | undefined
   const life = { isOver: false }
   let drawn = 0
@@ -374,6 +385,7 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     numaNodes: () => options.numaNodes ?? nodes,
     cpuPlaces: () => options.cpuPlaces ?? [],
     prepareRoot: async () => options.root ?? ROOT,
+    openLogind: async () => options.logind ?? (await machine.openLogind()),
     checkWritable: async () => {
       if (world.files.isReadOnly) throw new Error('EROFS: read-only file system')
     },

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AbortScope } from '../../src/base/async/abort-scope.ts'
 import { parsePodUid } from '../../src/model/pod/pod.ts'
+import { FakeLogind } from '../fakes/fake-logind.ts'
+import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
 import { startAgent, until } from './create-agent.ts'
 import { createWantedPod, createWorld, running } from './create-world.ts'
 
@@ -59,22 +61,27 @@ describe('a pod on a node that shuts down', () => {
     ['api', false],
     ['file', true],
   ] as const) {
-    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is terminal'} when the machine stays after all`, async (t) => {
+    test(`of the source "${source}" ${isRunAgain ? 'runs again' : 'is terminal'} when the machine stays after all`, async () => {
       await using world = await createWorld({ programOf: () => ({ onTerm: 143 }) })
-      let isShuttingDown = false
-      await using agent = await startAgent(world, { sources: [source] })
-      t.mock.method(agent.kubelet.node.shutdown, 'isShuttingDown', () => isShuttingDown)
+      const logind = new FakeLogind()
+      await using agent = await startAgent(world, {
+        sources: [source],
+        root: makeTemporaryFolder(),
+        loops: ['node shutdown'],
+        config: { shutdownGracePeriod: '4s' },
+        logind,
+      })
+      await until(() => logind.isWatched, 'the agent watches logind')
       const early = [createWantedPod('u-1')]
       agent.setPods(early, source)
       await agent.settle()
-      isShuttingDown = true
-      await agent.workers.shutDown(UID, 4, never)
+      logind.announce(true)
+      await until(() => running(world).length === 0, 'the pod ends')
       const all = [...early, createWantedPod('u-2')]
       agent.setPods(all, source)
       await agent.settle()
       assert.deepEqual([running(world), agent.statusOf('u-2')?.reason], [[], 'NodeShutdown'])
-      isShuttingDown = false
-      agent.workers.runAgain()
+      logind.announce(false)
       await agent.pass(20_000)
       assert.deepEqual(running(world), isRunAgain ? ['main', 'main'] : [])
       const phases = ['u-1', 'u-2'].map((uid) => agent.statusOf(uid)?.phase)
