@@ -89,7 +89,8 @@ export class FakeVolumeNode {
     },
   }
 
-  readonly guarded: VolumesDeps['guarded'] = {
+  /** Parts of volumes, and what volumes take. */
+  readonly guarded = {
     makeSubPath: async ({ path }) => void this.journal.push(`make ${path}`),
     bindSubPath: async ({ path, target }) => {
       this.journal.push(`bind ${path} ${target.slice(ROOT.length)}`)
@@ -99,13 +100,9 @@ export class FakeVolumeNode {
       this.journal.push(`release parts ${directory.slice(ROOT.length)}`)
       for (const point of this.others) if (point.startsWith(`${directory}/`)) this.others.delete(point)
     },
-  }
-
-  /** What measures volumes; they are empty unless a test says otherwise. */
-  readonly guarded = {
     measureTree: async (path) => ({ bytes: this.sizes.get(path) ?? 0, inodes: 1 }),
     measureFileSystem: async () => DISK,
-  } satisfies Partial<GuardedFiles>
+  } satisfies VolumesDeps['guarded'] & Partial<GuardedFiles>
 
   readonly folders: VolumesDeps['folders'] = {
     listVolumes: async () =>
