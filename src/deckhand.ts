@@ -23,7 +23,7 @@ import { exitCodes, NodeError } from './standalone/node/node-error.ts'
 import type { ExitCode } from './standalone/node/node-error.ts'
 import { runShutdown } from './standalone/shutdown.ts'
 import { runStatus } from './standalone/status.ts'
-import { runUp } from './standalone/up.ts'
+import { runUp } from './standalone/up/run-up.ts'
 import { runWhy } from './standalone/why.ts'
 import { askSpeaker } from './protocols/docker/speaks-docker.ts'
 import { silentLogger } from './base/telemetry/silent-logger.ts'
@@ -122,7 +122,7 @@ async function runCommand(command: Command, signal: AbortSignal): Promise<ExitCo
       )
       return exitCodes.done
     case 'detach': {
-      const { runDetached } = await import('./standalone/detach.ts')
+      const { runDetached } = await import('./standalone/up/detach.ts')
       const isTerminal = process.stdout.isTTY
       await runDetached({ ...deps, random, isTerminal, ownCommand, openClient: openOwnClient }, command.options, signal)
       return exitCodes.done

@@ -10,7 +10,7 @@ import {
   removeLinksInto,
   removeTree,
 } from '../system/files/state/state-folder.ts'
-import { knownAgent } from './node/agent/agent-process.ts'
+import { stopAgent } from './node/agent/agent-process.ts'
 import { checkRoot } from './node/check-machine.ts'
 import { canConnect, findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'
 import { findNoted, stopProcess } from './node/known-process.ts'
@@ -34,7 +34,6 @@ export interface DownDeps extends StandaloneDeps {
 // The agent links the logs of running containers here, where log collectors find them.
 const CONTAINER_LOG_LINKS = '/var/log/containers'
 const UP_GRACE_MS = 30_000
-const AGENT_GRACE_MS = 15_000
 const COMMAND_DEADLINE_MS = 10_000
 // systemd itself waits as long for what is inside to end.
 const SLICE_DEADLINE_MS = 90_000
@@ -60,14 +59,7 @@ export async function runDown(
   if (await stopProcess(deps.clock, { file: layout.upIdentity, graceMs: UP_GRACE_MS }, signal))
     deps.say('"deckhand up" ended')
   await checkNoUp(deps, layout, signal)
-  if (
-    await stopProcess(
-      deps.clock,
-      { ...knownAgent({ layout, nodeName: record.nodeName }), graceMs: AGENT_GRACE_MS },
-      signal,
-    )
-  )
-    deps.say('agent stopped')
+  if (await stopAgent(deps.clock, { layout, nodeName: record.nodeName }, signal)) deps.say('agent stopped')
   await stopAllPods(deps, layout, record, signal)
   if (await hasPrivateRuntime(layout)) await takeRuntimeDown(deps, layout, signal)
   await removeServiceNetwork(deps.clock, layout, signal)

@@ -4,7 +4,7 @@ import { parseSimulation, SIMULATION_FLAGS } from '../../simulation/options/pars
 import type { SimulationOptions } from '../../simulation/options/simulation-options.ts'
 import type { BackupOptions } from '../backup/run-backup.ts'
 import type { RestoreOptions } from '../backup/run-restore.ts'
-import type { DetachOptions } from '../detach.ts'
+import type { DetachOptions } from '../up/detach.ts'
 import type { ImagesOptions } from '../images/images-options.ts'
 import type { KubeconfigOptions } from '../run-kubeconfig.ts'
 import { LOGGED_PARTS } from '../logs.ts'

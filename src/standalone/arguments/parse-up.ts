@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { IngressPorts } from '../../controllers/network/ingress/ingress-ports.ts'
-import type { DetachOptions } from '../detach.ts'
+import type { DetachOptions } from '../up/detach.ts'
 import { parseAddresses } from '../node/network/parse-addresses.ts'
 import { SWITCHABLE_PARTS } from '../node/switchable-parts.ts'
 import { DEFAULT_STATE, parse, parsePort, textOption, wrong } from './parse-options.ts'

@@ -2,6 +2,9 @@ import { BUSYBOX_IMAGE } from './node-images.ts'
 
 export const EXAMPLE_POD = 'example'
 
+/** The manifest of it. */
+export const EXAMPLE_FILE = `${EXAMPLE_POD}.yaml`
+
 /** The manifest that a new node begins with. */
 export const examplePod = `# Written on the first start. Change it, remove it, or put other pods beside it: the agent follows.
 apiVersion: v1

@@ -1,15 +1,18 @@
 import { BackOff } from '../../../base/async/back-off.ts'
+import type { Clock } from '../../../base/async/clock.ts'
 import { startProcess } from '../../../system/processes/start-process.ts'
 import type { ProcessExit } from '../../../system/processes/start-process.ts'
 import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
 import { isHealthy } from './agent-client.ts'
-import { rememberProcess, UnnotedError } from '../known-process.ts'
+import { rememberProcess, stopProcess, UnnotedError } from '../known-process.ts'
 import type { KnownProcess } from '../known-process.ts'
 import type { StandaloneDeps } from '../node-deps.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
 import type { NodeRecord } from '../node-record.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
+
+const GRACE_MS = 15_000
 
 /** The agent as a process of its own. */
 export interface AgentProcess {
@@ -55,6 +58,15 @@ export function knownAgent(node: { readonly layout: NodeLayout; readonly nodeNam
   // Without the first two: an agent may have been started with another address, and one of an earlier version without a folder of settings.
   const [, ...flags] = agentFlags({ layout: node.layout, nodeName: node.nodeName })
   return { file: node.layout.agentIdentity, command: flags }
+}
+
+/** Ends the agent, if it runs; pods and runtime stay. True when there was one. */
+export async function stopAgent(
+  clock: Clock,
+  node: { readonly layout: NodeLayout; readonly nodeName: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  return await stopProcess(clock, { ...knownAgent(node), graceMs: GRACE_MS }, signal)
 }
 
 /** The arguments of the agent. */
