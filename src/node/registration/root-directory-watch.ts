@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { EventRepeats } from '../../model/events/event-repeats.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 
 interface RootDirectoryWatchDeps {
@@ -23,6 +24,7 @@ const CHECK_MS = 10_000
  */
 export class RootDirectoryWatch {
   readonly #deps: RootDirectoryWatchDeps
+  readonly #reported = new EventRepeats<string>(new Map())
   #problem: string | undefined
 
   constructor(deps: RootDirectoryWatchDeps) {
@@ -42,19 +44,20 @@ export class RootDirectoryWatch {
   }
 
   async check(): Promise<void> {
-    const { rootDirectory, checkWritable, events, onChange, log } = this.#deps
+    const { rootDirectory, checkWritable, events, onChange, clock, log } = this.#deps
     const error = await checkWritable(rootDirectory).then(
       () => undefined,
       (failure: unknown) => failure,
     )
     const problem = error === undefined ? undefined : `root directory is not writable: ${errorMessage(error)}`
+    if (problem !== undefined && this.#reported.isDue(rootDirectory, problem, clock.monotonic()))
+      events.record({ type: 'Warning', reason: 'RootDirectoryNotWritable', message: problem })
     if (problem === this.#problem) return
     this.#problem = problem
-    if (problem === undefined) log.info('the root directory can be written again', { rootDirectory })
-    else {
-      log.error('nothing can be written in the root directory: no pod can start', { rootDirectory, error })
-      events.record({ type: 'Warning', reason: 'RootDirectoryNotWritable', message: problem })
-    }
+    if (problem === undefined) {
+      this.#reported.forget(rootDirectory)
+      log.info('the root directory can be written again', { rootDirectory })
+    } else log.error('nothing can be written in the root directory: no pod can start', { rootDirectory, error })
     onChange()
   }
 }

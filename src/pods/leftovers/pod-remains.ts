@@ -2,6 +2,7 @@ import { BackOff } from '../../base/async/back-off.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { EventRepeats } from '../../model/events/event-repeats.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { Remains } from '../../system/directories/remove-own-directory.ts'
@@ -33,6 +34,7 @@ export class PodRemains {
   readonly #deps: PodRemainsDeps
   /** By directory. */
   readonly #kept = new Map<string, Kept>()
+  readonly #reported = new EventRepeats<string>(new Map())
   readonly #changed = new Wakeup()
   #reports = 0
 
@@ -40,18 +42,19 @@ export class PodRemains {
     this.#deps = deps
   }
 
-  /** Takes the outcome of a removal. What stays is reported when it is new, and again when it changes. */
+  /** Takes the outcome of a removal. What stays is reported when it is new or has changed, and now and then while it is there. */
   note({ directory, left }: Remains, removal: Removal): void {
-    const { log, events } = this.#deps
+    const { log, events, clock } = this.#deps
     const text = left.join(', ')
-    if (text === '') return void this.#kept.delete(directory)
+    if (text === '') return this.#forget(directory)
+    const message = `Cannot remove "${directory}" of a pod that is gone, it holds what is not the kubelet's: ${text}`
+    if (this.#reported.isDue(directory, text, clock.monotonic()))
+      events.record({ type: 'Warning', reason: 'PodDirectoryKept', message })
     if (text === this.#kept.get(directory)?.text) return
     this.#kept.set(directory, { ...removal, text })
     this.#reports += 1
     this.#changed.wake()
     log.warn("the directory of a pod that is gone holds what is not the agent's, it stays", { directory, left })
-    const message = `Cannot remove "${directory}" of a pod that is gone, it holds what is not the kubelet's: ${text}`
-    events.record({ type: 'Warning', reason: 'PodDirectoryKept', message })
   }
 
   /** Removes the directories when their owners have taken away what keeps them. */
@@ -67,12 +70,17 @@ export class PodRemains {
     }
   }
 
+  #forget(directory: string): void {
+    this.#kept.delete(directory)
+    this.#reported.forget(directory)
+  }
+
   async #retry(): Promise<void> {
     const { knows, log } = this.#deps
     for (const [directory, { uid, retry }] of this.#kept) {
       try {
         // A pod that is back needs its directory.
-        if (knows(uid)) this.#kept.delete(directory)
+        if (knows(uid)) this.#forget(directory)
         else this.note(await retry(), { uid, retry })
       } catch (error) {
         log.warn('cannot remove what is left of a pod', { uid, error })
