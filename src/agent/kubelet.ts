@@ -17,7 +17,6 @@ import { openRuntime } from './open-runtime.ts'
 import { openServing } from './open-serving.ts'
 import { openSources } from './open-sources.ts'
 import type { Stages } from './stages.ts'
-import { listMessageFolders } from '../pods/logs/list-logs.ts'
 import { reportRunOnce } from '../pods/sync/report/run-once.ts'
 
 /** The agent, run until the signal aborts. Resolves to the exit code of a run that ends by itself (--runonce). */
@@ -82,7 +81,7 @@ function createListeners({ runtime, registry, devices, node, pods, sources }: St
   return {
     podObserved(uid) {
       pods.workers.observed(uid)
-      pods.terminationLogs.observe(uid, listMessageFolders(runtime.observer.get(uid)))
+      pods.terminationLogs.observe(uid, runtime.observer.get(uid))
       devices.placement.wake()
     },
     objectsChanged(uid) {

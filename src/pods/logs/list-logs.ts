@@ -1,4 +1,3 @@
-import { dirname } from 'node:path'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { LoggedContainer } from './rotate-log.ts'
@@ -18,10 +17,4 @@ export function listLogs(observed: {
       name,
     }))
   })
-}
-
-/** Where the containers of a pod that run now write their termination messages; undefined for a pod of which the runtime has nothing. */
-export function listMessageFolders(pod: ObservedPod | undefined): readonly string[] | undefined {
-  const running = pod?.containers.filter(({ state, terminationLog }) => state === 'running' && terminationLog !== '')
-  return running?.map(({ terminationLog }) => dirname(terminationLog))
 }

@@ -11,6 +11,15 @@ import { MOST_MESSAGE_BYTES, TerminationLogs } from './termination-logs.ts'
 
 const MANY = Buffer.alloc(2 * MOST_MESSAGE_BYTES, 1)
 
+/** A pod whose containers that run have their messages in these folders. */
+const runningIn = (...folders: readonly string[]) => ({
+  containers: [
+    ...folders.map((each) => ({ state: 'running' as const, terminationLog: join(each, 'a1b2') })),
+    { state: 'exited' as const, terminationLog: '/ended/a1b2' },
+    { state: 'running' as const, terminationLog: '' },
+  ],
+})
+
 describe('TerminationLogs', () => {
   let folder: string
   let file: string
@@ -57,7 +66,7 @@ describe('TerminationLogs', () => {
   }
 
   test('empties what a container writes beyond the bound, as often as it does, and remembers how much it was', async () => {
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     await sleep(50)
     for (let i = 0; i < 3; i += 1) {
       await writeAtOnce()
@@ -69,20 +78,20 @@ describe('TerminationLogs', () => {
 
   test('finds what was written before it watched, and after a pause', async () => {
     await writeFile(file, MANY)
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     assert.ok(await isEmpty())
-    logs.observe('u', [])
+    logs.observe('u', runningIn())
     await sleep(50)
     await writeFile(file, MANY)
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     assert.ok(await isEmpty())
   })
 
   test('checks once more when the container has ended, and never again', async () => {
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     await sleep(50)
     await writeFile(file, MANY)
-    logs.observe('u', [])
+    logs.observe('u', runningIn())
     assert.ok(await isEmpty())
     assert.ok((await emptied()) > 0)
     logs.observe('u', undefined)
@@ -95,7 +104,7 @@ describe('TerminationLogs', () => {
   test('leaves messages of the usual size alone, and whatever a link points to', async () => {
     const elsewhere = join(makeTemporaryFolder(), 'precious')
     await writeFile(elsewhere, MANY)
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     await sleep(50)
     await writeFile(file, 'said')
     await symlink(elsewhere, join(folder, 'exchanged'))
@@ -105,14 +114,14 @@ describe('TerminationLogs', () => {
   })
 
   test('empties a file that is large and has nothing in it: mapped into memory, it could be filled unseen', async () => {
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     await sleep(50)
     await truncate(file, 1024 * MOST_MESSAGE_BYTES)
     assert.ok(await isEmpty())
   })
 
   test('keeps a container that writes all the time small without being busy with it', async () => {
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     await using writer = await open(file, 'a')
     const before = process.cpuUsage()
     let largest = 0
@@ -128,9 +137,9 @@ describe('TerminationLogs', () => {
   })
 
   test('survives a folder that is not there', async () => {
-    logs.observe('u', [join(folder, 'absent')])
+    logs.observe('u', runningIn(join(folder, 'absent')))
     await sleep(50)
-    logs.observe('u', [folder])
+    logs.observe('u', runningIn(folder))
     await sleep(50)
     await rm(folder, { recursive: true })
     await mkdir(folder)

@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Clock } from '../../../base/async/clock.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
+import type { ObservedContainer } from '../../../model/pod/observed-pod.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { hasCode } from '../../files/error-codes.ts'
 import { watchDirectory } from '../../files/watch-directory.ts'
@@ -9,6 +11,11 @@ import { cutFile } from './cut-file.ts'
 export interface TerminationLogsDeps {
   readonly clock: Clock
   readonly log: Logger
+}
+
+/** A pod whose containers may write termination messages. */
+interface MessagingPod {
+  readonly containers: readonly Pick<ObservedContainer, 'state' | 'terminationLog'>[]
 }
 
 /** Where the termination logs of a container are. */
@@ -41,8 +48,9 @@ export class TerminationLogs implements Disposable {
     this.#deps = deps
   }
 
-  /** The folders of the containers of a pod that run now; undefined: the runtime has nothing of the pod. */
-  observe(uid: string, running: readonly string[] | undefined): void {
+  /** Takes what the runtime has of a pod now; undefined: nothing. */
+  observe(uid: string, pod: MessagingPod | undefined): void {
+    const running = listMessageFolders(pod)
     const folders = this.#pods.get(uid) ?? new Map<string, Folder>()
     for (const folder of folders.values())
       if (folder.isRunning && running?.includes(folder.path) !== true) this.#setRunning(folder, false)
@@ -123,6 +131,12 @@ export class TerminationLogs implements Disposable {
       log.warn('cannot keep termination logs small, they are emptied when the disk is measured', { path, error })
     }
   }
+}
+
+/** Where the containers that run now write. */
+function listMessageFolders(pod: MessagingPod | undefined): readonly string[] | undefined {
+  const running = pod?.containers.filter(({ state, terminationLog }) => state === 'running' && terminationLog !== '')
+  return running?.map(({ terminationLog }) => dirname(terminationLog))
 }
 
 function close(folder: Folder): void {
