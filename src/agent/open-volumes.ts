@@ -1,14 +1,11 @@
-import type { Node } from '../model/generated/core-v1.ts'
-import type { SelectableNode } from '../model/pod/matching/matches-node-selector.ts'
 import type { PodObjects } from '../pods/objects/pod-objects.ts'
 import { createCsiKind } from '../pods/volumes/csi/create-csi-kind.ts'
 import { CSI_PLUGIN } from '../pods/volumes/csi/csi-names.ts'
 import { createDiskKinds } from '../pods/volumes/disks/create-disk-kinds.ts'
-import { SelinuxMounts } from '../pods/volumes/selinux/selinux-mounts.ts'
+import { SelinuxMounts, toSelinuxGates } from '../pods/volumes/selinux/selinux-mounts.ts'
 import { createVolumeProjects } from '../pods/volumes/usage/create-volume-projects.ts'
 import { VolumeMeter } from '../pods/volumes/usage/volume-meter.ts'
 import { Volumes } from '../pods/volumes/volumes.ts'
-import type { Base } from './open-base.ts'
 import type { Stages } from './stages.ts'
 
 /** The volumes of pods, and what they take. */
@@ -32,8 +29,7 @@ export async function openVolumes(
     tasks,
   )
   const { attachments } = node.csi
-  const controllerAttaches = base.cluster !== undefined && settings.config.enableControllerAttachDetach
-  const disks = createDiskKinds({ ...base, attachments, controllerAttaches, inUse, objects, events }, tasks)
+  const disks = createDiskKinds({ ...base, attachments, inUse, objects, events }, tasks)
   const storage = base.host.openVolumes({
     ...base,
     csi,
@@ -41,7 +37,7 @@ export async function openVolumes(
     projects,
     objects,
     projections: membership.projections,
-    node: () => toSelectable(node.own.node()),
+    node: () => node.own.node(),
     nodeAllocatable: () => node.podSettings.container.allocatable,
     swapIsOn: machine.swapBytes > 0n,
     remoteMountHelper: settings.flags.experimentalMounterPath,
@@ -49,7 +45,7 @@ export async function openVolumes(
     nodeEvents,
   })
   const { selinuxEnabled, selinuxFileContext: fileContext } = machine
-  const selinux = new SelinuxMounts({ ...base, fileContext, gates: selinuxGates(settings.gates) })
+  const selinux = new SelinuxMounts({ ...base, fileContext, gates: toSelinuxGates(settings.gates) })
   const volumes = new Volumes({ ...base, ...storage, selinuxEnabled, selinux, events }, tasks)
   base.cluster?.onApiReturn(() => volumes.apiAnswers())
   const volumeStats = new VolumeMeter({
@@ -61,16 +57,4 @@ export async function openVolumes(
     reportsHealth: settings.gates.enabled('CSIVolumeHealth'),
   })
   return { volumes, csi, staged: [csi, ...disks], volumeStats }
-}
-
-function selinuxGates(gates: Base['settings']['gates']) {
-  return {
-    forOnePod: gates.enabled('SELinuxMountReadWriteOncePod'),
-    forAll: gates.enabled('SELinuxMount'),
-    changePolicy: gates.enabled('SELinuxChangePolicy'),
-  }
-}
-
-function toSelectable({ metadata }: Node): SelectableNode {
-  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
 }

@@ -10,7 +10,7 @@ import { createNoswapProbe } from '../../system/directories/noswap-probe.ts'
 import { createVolumeFiles } from '../../system/directories/volume-files.ts'
 import { createVolumeFolders } from '../../system/directories/volume-folders.ts'
 import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
-import type { SelectableNode } from '../../model/pod/matching/matches-node-selector.ts'
+import type { Node } from '../../model/generated/core-v1.ts'
 import type { PodObjects } from '../objects/pod-objects.ts'
 import type { VolumeMetrics } from '../../metrics/volume-metrics.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -46,7 +46,7 @@ export interface VolumeHostDeps {
   /** Undefined without a cluster. */
   readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
   /** This node, as the affinity of persistent volumes sees it. */
-  readonly node: () => SelectableNode
+  readonly node: () => Node
   readonly nodeAllocatable: () => ResourceAmounts
   readonly swapIsOn: boolean
   /** --experimental-mounter-path */

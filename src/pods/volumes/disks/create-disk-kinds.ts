@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { Settings } from '../../../model/config/load-configuration.ts'
 import type { PodEvents } from '../../../model/events/pod-events.ts'
 import { deviceFiles } from '../../../system/directories/device-files.ts'
 import { createDiskFiles } from '../../../system/directories/disk-files.ts'
@@ -20,11 +21,13 @@ import { FC_PLUGIN } from './fc/fc-disk.ts'
 import { ISCSI_PLUGIN } from './iscsi/iscsi-disk.ts'
 
 export interface CreateDiskKindsDeps {
+  readonly settings: { readonly config: Pick<Settings['config'], 'enableControllerAttachDetach'> }
+  /** Undefined on a node without an API, where no controller attaches disks. */
+  readonly cluster: object | undefined
   readonly host: { openMounter(): Mounter }
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
   readonly attachments: NodeAttachments
-  readonly controllerAttaches: boolean
   readonly inUse: VolumesInUse
   readonly guarded: GuardedFiles
   readonly objects: Pick<PodObjects, 'driverSecret'>
@@ -35,10 +38,11 @@ export interface CreateDiskKindsDeps {
 
 /** Disks of this machine that come over a network. */
 export function createDiskKinds(deps: CreateDiskKindsDeps, group: TaskGroup) {
-  const { rootDirectory, clock, inUse } = deps
+  const { settings, cluster, rootDirectory, clock, inUse } = deps
   const scsi = createScsiDevices(deps)
   const common = {
     ...deps,
+    controllerAttaches: cluster !== undefined && settings.config.enableControllerAttachDetach,
     mounter: deps.host.openMounter(),
     volumeFiles: createVolumeFiles({ rootDirectory }),
     devices: createBlockDevices(deps),

@@ -37,7 +37,7 @@ function find({ volume = claimVolume, claim = bound, persistent = good, asFiles 
       claim: ({ namespace, name }: { namespace: string; name: string }) => answer(`${namespace}/${name}`, claim),
       persistentVolume: (name: string) => answer(name, persistent),
     },
-    node: () => ({ name: 'n', labels: { zone: 'a' } }),
+    node: () => ({ metadata: { name: 'n', labels: { zone: 'a' } } }),
   }
   const found = findVolumeSource(deps, { pod: createPod(), used: { volume, asFiles, asDevice } }, never)
   return { asked, found }

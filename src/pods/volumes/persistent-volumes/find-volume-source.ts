@@ -1,4 +1,4 @@
-import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../../../model/generated/core-v1.ts'
+import type { Node, PersistentVolume, PersistentVolumeClaim, Volume } from '../../../model/generated/core-v1.ts'
 import type { SelectableNode } from '../../../model/pod/matching/matches-node-selector.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { ObjectError } from '../../objects/object-api.ts'
@@ -11,7 +11,7 @@ import { mountOptionsOf } from './mount-options.ts'
 
 export interface FindSourceDeps {
   readonly objects: Pick<PodObjects, 'claim' | 'persistentVolume'>
-  readonly node: () => SelectableNode
+  readonly node: () => Node
 }
 
 /** A volume of a pod with what its containers do with it. */
@@ -51,7 +51,7 @@ export async function findVolumeSource(
   const migrated = translateVolume(found)
   const persistent = migrated ?? found
   checkMode(used, persistent.spec?.volumeMode ?? 'Filesystem')
-  const problem = findVolumeProblem(persistent, deps.node())
+  const problem = findVolumeProblem(persistent, toSelectable(deps.node()))
   if (problem !== undefined) throw new ClaimError(problem)
   return { kind: 'persistent', volume: persistent, claim: claimed, ...(migrated && { isMigrated: true }) }
 }
@@ -141,4 +141,8 @@ function findVolumeProblem(volume: PersistentVolume, node: SelectableNode): stri
   if (!takesOptions && mountOptionsOf(volume).length > 0)
     return `volume "${name}": mount options are not supported for this volume type`
   return undefined
+}
+
+function toSelectable({ metadata }: Node): SelectableNode {
+  return { name: metadata?.name ?? '', labels: metadata?.labels ?? {} }
 }

@@ -1,20 +1,29 @@
 import type { SelinuxMetrics } from '../../../metrics/selinux-metrics.ts'
+import type { FeatureGates } from '../../../model/config/gates/feature-gates.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { DesiredVolume, SelinuxChoice } from '../desired-volume.ts'
 import type { SelinuxIdentity } from '../volume-kind.ts'
 import { accessModeLabel, computeSelinuxLabel, isLabelledMode } from './compute-selinux-label.ts'
 
+interface SelinuxGates {
+  readonly forOnePod: boolean
+  /** Volumes of every access mode. */
+  readonly forAll: boolean
+  readonly changePolicy: boolean
+}
+
+export function toSelinuxGates(gates: FeatureGates): SelinuxGates {
+  return {
+    forOnePod: gates.enabled('SELinuxMountReadWriteOncePod'),
+    forAll: gates.enabled('SELinuxMount'),
+    changePolicy: gates.enabled('SELinuxChangePolicy'),
+  }
+}
+
 export interface SelinuxMountsDeps {
   /** What files of containers have on this machine; undefined without SELinux, and then nothing is labelled. */
   readonly fileContext: string | undefined
-  readonly gates: {
-    /** SELinuxMountReadWriteOncePod */
-    readonly forOnePod: boolean
-    /** SELinuxMount: volumes of every access mode. */
-    readonly forAll: boolean
-    /** SELinuxChangePolicy */
-    readonly changePolicy: boolean
-  }
+  readonly gates: SelinuxGates
   readonly metrics: SelinuxMetrics
   readonly log: Logger
 }
