@@ -11,6 +11,7 @@ import { readFileSystemSpace } from '../system/files/file-system-space.ts'
 import { readIfPresent } from '../system/files/read-manifest-file.ts'
 import { createRecordFolder } from '../system/files/state/record-folder.ts'
 import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
+import { computeParallelStarts } from '../pods/sync/start/compute-parallel-starts.ts'
 import { podNetwork } from '../pods/probes/pod-network.ts'
 import { statsFiles } from '../system/directories/stats-files.ts'
 import { openKernelLog } from '../system/machine/kernel-log.ts'
@@ -33,11 +34,6 @@ import { createLoneMembership } from './cluster/membership.ts'
 import type { KubeletDeps } from './open-base.ts'
 
 type MachineDeps = Omit<KubeletDeps, keyof Edges>
-
-// On small machines two starts at a time are faster for all than many (docs/decisions/0005-turnstile.md).
-const LEAST_PARALLEL_STARTS = 2
-// Beyond the runtime only gets slower, for whatever a start waits.
-const MOST_STARTS_PER_CPU = 4
 
 /** The real thing: this machine, its runtime, and the cluster of the kubeconfig file. */
 export function createEdges(deps: MachineDeps): Edges {
@@ -71,10 +67,7 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
   const { machineIdFile: machineIdFiles, bootIdFile: bootIdFiles } = settings.flags
   return {
     bootedAt: readBootTime(),
-    parallelStarts: {
-      places: Math.max(LEAST_PARALLEL_STARTS, machine.onlineCpus.length),
-      adapt: { least: LEAST_PARALLEL_STARTS, most: MOST_STARTS_PER_CPU * machine.onlineCpus.length },
-    },
+    parallelStarts: computeParallelStarts(machine.onlineCpus.length),
     podNetwork,
     statsFiles,
     kernel: readKernel,

@@ -1,4 +1,5 @@
 import type { Host } from '../../agent/edges.ts'
+import { computeParallelStarts } from '../../pods/sync/start/compute-parallel-starts.ts'
 import { parseQuantity, quantityValue } from '../../model/resources/quantity.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
 import type { Mounter } from '../../system/mounts/mounter.ts'
@@ -27,7 +28,6 @@ export interface SimulatedHostDeps {
 
 const ROOT = '/simulated'
 const INODES = 10_000_000
-const LEAST_PARALLEL_STARTS = 2
 const NOTHING = { bytes: 0, inodes: 0 }
 
 /** A machine in memory: it has no files, no kernel and no processes, and nothing of the real one is read. */
@@ -39,7 +39,8 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
   const texts = new Map<string, string>()
   return {
     bootedAt: deps.bootedAt,
-    parallelStarts: { places: Math.max(LEAST_PARALLEL_STARTS, deps.cpus) },
+    // Nothing of this machine is worth learning: all nodes share it.
+    parallelStarts: { places: computeParallelStarts(deps.cpus).places },
     podNetwork: createSimulatedNetwork(deps.isAnswering),
     statsFiles: createStatsFiles(toFileSystem(capacityBytes)),
     kernel: () => ({ release: 'simulated', appArmor: false }),
