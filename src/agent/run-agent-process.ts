@@ -1,9 +1,10 @@
+import { checkMachine } from '../system/machine/check-machine.ts'
 import { applyKernelSettings } from '../system/machine/apply-kernel-settings.ts'
 import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import { lockFile, watchLockContention } from '../system/processes/lock-file.ts'
-import { createSystemdNotifier } from '../system/processes/notify-systemd.ts'
+import { createSystemdNotifier, parseWatchdog } from '../system/processes/notify-systemd.ts'
 import { raiseOpenFiles, readAnonymousMemory, setOomScoreAdj } from '../system/processes/own-process.ts'
 import { readIdleCpu } from '../system/machine/read-idle-cpu.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
@@ -128,30 +129,6 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
   return await runKubelet({ ...given, ...createEdges(given) }, group.signal)
 }
 
-/** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */
-export function checkMachine(
-  { config, flags, withoutApi }: Pick<Settings, 'config' | 'flags' | 'withoutApi'>,
-  machine: Pick<MachineInfo, 'swapBytes'>,
-): void {
-  if (withoutApi && flags.bootstrapKubeconfig !== '') {
-    throw new Error('Cannot bootstrap: --bootstrap-kubeconfig needs --kubeconfig, where the result is written')
-  }
-  if (config.failSwapOn && machine.swapBytes > 0n) {
-    throw new Error(`Cannot run with swap: ${machine.swapBytes} bytes are on, expected none or failSwapOn: false`)
-  }
-}
-
 function reportLimits(log: Logger, what: string, problem: string | undefined): void {
   if (problem !== undefined) log.warn(what, { problem })
-}
-
-/** How often systemd wants to hear from us; a value that makes no sense stops the start, since it would not be noticed later. */
-export function parseWatchdog(environment: Readonly<Record<string, string | undefined>>): number | undefined {
-  const text = environment['WATCHDOG_USEC']
-  if (text === undefined || text === '') return undefined
-  const microseconds = Number(text)
-  if (!Number.isInteger(microseconds) || microseconds <= 1_000_000) {
-    throw new Error(`Cannot use WATCHDOG_USEC="${text}": expected more than 1000000 microseconds`)
-  }
-  return microseconds / 1000
 }

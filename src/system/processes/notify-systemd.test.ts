@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
-import { createSystemdNotifier, findNotifyFile } from './notify-systemd.ts'
+import { createSystemdNotifier, findNotifyFile, parseWatchdog } from './notify-systemd.ts'
 
 describe('findNotifyFile()', () => {
   const rows: readonly (readonly [string, Readonly<Record<string, string>>, number | undefined])[] = [
@@ -43,4 +43,24 @@ test('without an open file, or without systemd’s program, nothing fails', asyn
   t.after(() => void (process.env['PATH'] = path))
   process.env['PATH'] = '/nowhere'
   await createSystemdNotifier({})('READY=1')
+})
+
+describe('parseWatchdog()', () => {
+  const rows: readonly (readonly [text: string | undefined, ms: number | undefined])[] = [
+    [undefined, undefined],
+    ['', undefined],
+    ['30000000', 30_000],
+    ['1000001', 1000.001],
+  ]
+  for (const [text, ms] of rows) {
+    test(`takes ${text ?? 'nothing'} as ${ms ?? 'no watchdog'}`, () => {
+      assert.equal(parseWatchdog({ WATCHDOG_USEC: text }), ms)
+    })
+  }
+
+  for (const text of ['0', '1000000', '-1', '1.5', '30s', 'NaN']) {
+    test(`refuses ${text}`, () => {
+      assert.throws(() => parseWatchdog({ WATCHDOG_USEC: text }), /^Error: Cannot use WATCHDOG_USEC=/)
+    })
+  }
 })

@@ -39,3 +39,14 @@ async function isWritten(file: number, message: string): Promise<boolean> {
     return false
   }
 }
+
+/** How often systemd wants to hear from us; a value that makes no sense stops the start, since it would not be noticed later. */
+export function parseWatchdog(environment: Readonly<Record<string, string | undefined>>): number | undefined {
+  const text = environment['WATCHDOG_USEC']
+  if (text === undefined || text === '') return undefined
+  const microseconds = Number(text)
+  if (!Number.isInteger(microseconds) || microseconds <= 1_000_000) {
+    throw new Error(`Cannot use WATCHDOG_USEC="${text}": expected more than 1000000 microseconds`)
+  }
+  return microseconds / 1000
+}

@@ -1,27 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { loadSettings } from '../../test/fakes/load-settings.ts'
-import { checkMachine, parseWatchdog } from './run-agent-process.ts'
-
-describe('parseWatchdog()', () => {
-  const rows: readonly (readonly [text: string | undefined, ms: number | undefined])[] = [
-    [undefined, undefined],
-    ['', undefined],
-    ['30000000', 30_000],
-    ['1000001', 1000.001],
-  ]
-  for (const [text, ms] of rows) {
-    test(`takes ${text ?? 'nothing'} as ${ms ?? 'no watchdog'}`, () => {
-      assert.equal(parseWatchdog({ WATCHDOG_USEC: text }), ms)
-    })
-  }
-
-  for (const text of ['0', '1000000', '-1', '1.5', '30s', 'NaN']) {
-    test(`refuses ${text}`, () => {
-      assert.throws(() => parseWatchdog({ WATCHDOG_USEC: text }), /^Error: Cannot use WATCHDOG_USEC=/)
-    })
-  }
-})
+import { loadSettings } from '../../../test/fakes/load-settings.ts'
+import { checkMachine } from './check-machine.ts'
 
 const given = await loadSettings([])
 
