@@ -8,11 +8,9 @@ import type { UpgradeTransport } from '../../protocols/kube-api/transport/transp
 import { answerUpgrade } from '../../protocols/streams/upgrade/answer-upgrade.ts'
 import { UpgradeError } from '../../protocols/streams/upgrade/pass-upgrade.ts'
 import type { StorageView } from '../messages/compute-storage-view.ts'
-import type { SessionView } from '../messages/page-message.ts'
 import { SelfAccessReviews } from './self-access-reviews.ts'
 import { findRequestFault } from './find-request-fault.ts'
 import type { PortForwards } from './forwards/port-forwards.ts'
-import { LinkTokens } from './link-tokens.ts'
 import type { PageIdentity } from './link-tokens.ts'
 import { LiveFeed } from './live-feed.ts'
 import { ReviewedAgent } from './page-agent.ts'
@@ -26,9 +24,9 @@ import { readRequestBody } from './read-request-body.ts'
 import { readStorage } from './read-storage.ts'
 import { sendJson, sendPlain } from './send-page.ts'
 import { serveLive } from './serve-live.ts'
-import { findProtocolKey, serveTerminal } from './serve-terminal.ts'
+import { serveTerminal } from './serve-terminal.ts'
 import type { PageUpgrade } from './serve-terminal.ts'
-import { Sessions } from './sessions.ts'
+import { NOT_SIGNED_IN, SignIn } from './sign-in.ts'
 import type { Session } from './sessions.ts'
 
 export interface PageSiteDeps {
@@ -73,15 +71,11 @@ interface Exchange {
   readonly signal: AbortSignal
 }
 
-const KEY_HEADER = 'x-deckhand-key'
-const NEW_LINK = 'Run "deckhand page" for a new link, on the node or with its kubeconfig file as before.\n'
-
 /** Answers the requests of browsers: the page, who is signed in, and what the API and the agent say to that user. */
 export class PageSite {
   readonly #deps: PageSiteDeps
   readonly #stop: AbortSignal
-  readonly #tokens: LinkTokens
-  readonly #sessions: Sessions
+  readonly #signIn: SignIn
   readonly #users = new Map<PageIdentity, Promise<UserParts>>()
   #assets: Promise<PageAssets> | undefined
   #forwards: Promise<PortForwards> | undefined
@@ -90,8 +84,9 @@ export class PageSite {
   constructor(deps: PageSiteDeps, stop: AbortSignal) {
     this.#deps = deps
     this.#stop = stop
-    this.#tokens = new LinkTokens(deps.key)
-    this.#sessions = new Sessions(deps.clock)
+    const { key, clock, userName, nodeName, version, agent, isKubelet = false } = deps
+    const view = { nodeName, version, canPull: agent.pullImage !== undefined, isKubelet }
+    this.#signIn = new SignIn({ key, clock, userName, view })
   }
 
   /** Never rejects. */
@@ -121,8 +116,8 @@ export class PageSite {
       const fault =
         headers.origin === undefined ? 'A terminal needs an origin.' : findRequestFault(method, url, headers)
       if (fault !== undefined) return refuse(403, `${fault}\n`)
-      const session = this.#sessions.find(this.#cookieOf(request), findProtocolKey(request))
-      if (session === undefined) return refuse(401, `You are not signed in. ${NEW_LINK}`)
+      const session = this.#signIn.findOfTerminal(request)
+      if (session === undefined) return refuse(401, NOT_SIGNED_IN)
       const { transport, toTarget = toSameTarget } = await this.#partsOf(session.identity)
       const until = AbortSignal.any([this.#stop, session.ended])
       const terminal = { request, socket, head, target: toTarget(url) }
@@ -141,14 +136,14 @@ export class PageSite {
     const path = url.pathname
     const fault = findRequestFault(method, path, headers)
     if (fault !== undefined) return sendPlain(response, 403, `${fault}\n`)
-    if (path === '/session') return this.#answerSession(exchange)
+    if (path === '/session') return this.#signIn.answer(exchange)
     const isRead = method === 'GET' || method === 'HEAD'
     // A link works once: one who only looks where it leads must not use it up.
-    if (method === 'GET' && path === '/sign-in') return this.#signIn(exchange)
+    if (method === 'GET' && path === '/sign-in') return this.#signIn.redeem(exchange)
     const isScreen = path === '/' || path === '/storage' || path.startsWith('/pods/')
     if (isRead && (isScreen || path.startsWith('/assets/'))) return await this.#sendFile(exchange)
-    const session = this.#sessionOf(request)
-    if (session === undefined) return sendPlain(response, 401, `You are not signed in. ${NEW_LINK}`)
+    const session = this.#signIn.find(request)
+    if (session === undefined) return sendPlain(response, 401, NOT_SIGNED_IN)
     if (/^\/apis?\//.test(path)) return await this.#passToApi(exchange, session)
     if (path === '/forwards') return await this.#answerForwards(exchange, session)
     if (method === 'POST') return await this.#answerPost(exchange, session)
@@ -220,7 +215,7 @@ export class PageSite {
     const parts = await this.#partsOf(session.identity)
     const { agent, feed } = parts
     if (url.pathname === '/live') {
-      const isSignedIn = () => this.#sessionOf(request) !== undefined
+      const isSignedIn = () => this.#signIn.find(request) !== undefined
       return serveLive(feed, { request, response }, { isSignedIn, ended: session.ended })
     }
     if (url.pathname === '/agent/why') {
@@ -254,54 +249,6 @@ export class PageSite {
     sendPlain(response, 404, 'there is no such file\n')
   }
 
-  /** The token is worth a cookie once, and is in no address after that. */
-  #signIn({ request, response, url }: Exchange): void {
-    const identity = this.#tokens.redeem(url.searchParams.get('token') ?? '', this.#deps.clock.now())
-    if (identity === undefined)
-      return sendPlain(response, 403, `This link was used already, or is too old. ${NEW_LINK}`)
-    const cookie = this.#sessions.begin(identity)
-    response.writeHead(303, {
-      ...DATA_HEADERS,
-      location: '/',
-      'set-cookie': `${toCookieName(request.headers.host)}=${cookie}; Path=/; HttpOnly; SameSite=Strict`,
-    })
-    response.end()
-  }
-
-  #answerSession({ request, response }: Exchange): void {
-    const cookie = this.#cookieOf(request)
-    if (request.method === 'POST') {
-      const key = this.#sessions.takeKey(cookie)
-      return key === undefined
-        ? sendPlain(response, 401, `There is no new session here. ${NEW_LINK}`)
-        : sendJson(response, 200, { key })
-    }
-    const session = this.#sessionOf(request)
-    if (session === undefined) return sendPlain(response, 401, `You are not signed in. ${NEW_LINK}`)
-    if (request.method === 'DELETE') {
-      this.#sessions.end(cookie)
-      return sendJson(response, 200, {})
-    }
-    if (request.method !== 'GET') return sendPlain(response, 405, 'expected GET, POST or DELETE\n')
-    const { nodeName, version, userName, agent, isKubelet = false } = this.#deps
-    const isReader = session.identity === 'reader'
-    const user = userName ?? (isReader ? 'reader' : 'administrator')
-    const canPull = agent.pullImage !== undefined
-    const view: SessionView = { user, isReader, nodeName, version, canPull, isKubelet }
-    sendJson(response, 200, view)
-  }
-
-  #sessionOf(request: IncomingMessage): Session | undefined {
-    const { [KEY_HEADER]: key } = request.headers
-    return this.#sessions.find(this.#cookieOf(request), typeof key === 'string' ? key : undefined)
-  }
-
-  #cookieOf({ headers: { cookie = '', host } }: IncomingMessage): string | undefined {
-    const prefix = `${toCookieName(host)}=`
-    const found = cookie.split(/;\s*/).find((each) => each.startsWith(prefix))
-    return found?.slice(prefix.length)
-  }
-
   #partsOf(identity: PageIdentity): Promise<UserParts> {
     const parts = this.#users.getOrInsertComputed(identity, async () => {
       const { nodeName, isOneOfMany, clock, random, log } = this.#deps
@@ -316,11 +263,6 @@ export class PageSite {
     parts.catch(() => this.#users.delete(identity))
     return parts
   }
-}
-
-/** To browsers the ports of a host have the same cookies: each page of a machine has a name of its own, also behind a tunnel. */
-function toCookieName(host = ''): string {
-  return `deckhand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`
 }
 
 function toSameTarget(target: string): string {
