@@ -4,8 +4,8 @@ import { computeSample } from '../messages/compute-sample.ts'
 import type { Sample, SummaryInput } from '../messages/compute-sample.ts'
 import type { AgentImage } from '../messages/compute-storage-view.ts'
 import type { RefusedFile } from '../messages/page-message.ts'
-import { toSample } from './stats-history.ts'
-import type { AgentHistory } from './stats-history.ts'
+import { toSample } from './live/stats-history.ts'
+import type { AgentHistory } from './live/stats-history.ts'
 
 /** What the agent of the node answers, to a caller that may ask everything. */
 export interface NodeAgent {

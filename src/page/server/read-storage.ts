@@ -4,7 +4,7 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { readList } from '../../protocols/kube-api/list-watch/read-list.ts'
 import { computeStorageView } from '../messages/compute-storage-view.ts'
 import type { StorageView } from '../messages/compute-storage-view.ts'
-import type { LiveFeed } from './live-feed.ts'
+import type { LiveFeed } from './live/live-feed.ts'
 import type { PageAgent } from './page-agent.ts'
 
 interface StorageDeps {

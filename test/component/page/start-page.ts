@@ -1,6 +1,6 @@
 import { computeSample } from '../../../src/page/messages/compute-sample.ts'
 import type { SummaryInput } from '../../../src/page/messages/compute-sample.ts'
-import type { AgentHistory } from '../../../src/page/server/stats-history.ts'
+import type { AgentHistory } from '../../../src/page/server/live/stats-history.ts'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

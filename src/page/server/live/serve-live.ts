@@ -1,8 +1,8 @@
 import { createGzip } from 'node:zlib'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { PageMessage } from '../messages/page-message.ts'
+import type { PageMessage } from '../../messages/page-message.ts'
 import type { LiveFeed } from './live-feed.ts'
-import { DATA_HEADERS } from './page-headers.ts'
+import { DATA_HEADERS } from '../page-headers.ts'
 
 /** A reader that is so far behind is cut off; it comes back and gets everything as it is then. */
 const MOST_WAITING_BYTES = 8 * 1024 * 1024

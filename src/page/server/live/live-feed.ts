@@ -1,19 +1,19 @@
-import { TaskGroup } from '../../base/async/task-group.ts'
-import { Wakeup } from '../../base/async/wakeup.ts'
-import type { Clock } from '../../base/async/clock.ts'
-import { withDeadline } from '../../base/async/deadline.ts'
-import { waitForShared } from '../../base/async/wait-for-shared.ts'
-import { errorMessage } from '../../base/telemetry/error-text.ts'
-import type { Logger } from '../../base/telemetry/logger.ts'
-import type { Event, Node, Pod } from '../../model/generated/core-v1.ts'
-import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
-import type { ObjectEvent } from '../../protocols/kube-api/list-watch/kube-object.ts'
-import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch.ts'
-import { computeEventRow } from '../messages/compute-event-row.ts'
-import { computeNodeView } from '../messages/compute-node-view.ts'
-import { computeAgentUid, computePodRow } from '../messages/compute-pod-row.ts'
-import { computeVolumeUses } from '../messages/compute-sample.ts'
-import type { SummaryInput } from '../messages/compute-sample.ts'
+import { TaskGroup } from '../../../base/async/task-group.ts'
+import { Wakeup } from '../../../base/async/wakeup.ts'
+import type { Clock } from '../../../base/async/clock.ts'
+import { withDeadline } from '../../../base/async/deadline.ts'
+import { waitForShared } from '../../../base/async/wait-for-shared.ts'
+import { errorMessage } from '../../../base/telemetry/error-text.ts'
+import type { Logger } from '../../../base/telemetry/logger.ts'
+import type { Event, Node, Pod } from '../../../model/generated/core-v1.ts'
+import type { KubeClient } from '../../../protocols/kube-api/kube-client.ts'
+import type { ObjectEvent } from '../../../protocols/kube-api/list-watch/kube-object.ts'
+import { runListWatch } from '../../../protocols/kube-api/list-watch/run-list-watch.ts'
+import { computeEventRow } from '../../messages/compute-event-row.ts'
+import { computeNodeView } from '../../messages/compute-node-view.ts'
+import { computeAgentUid, computePodRow } from '../../messages/compute-pod-row.ts'
+import { computeVolumeUses } from '../../messages/compute-sample.ts'
+import type { SummaryInput } from '../../messages/compute-sample.ts'
 import type {
   EventRow,
   NodeView,
@@ -22,8 +22,8 @@ import type {
   ProblemSource,
   RefusedFile,
   UsageView,
-} from '../messages/page-message.ts'
-import type { PageAgent } from './page-agent.ts'
+} from '../../messages/page-message.ts'
+import type { PageAgent } from '../page-agent.ts'
 import { StatsHistory } from './stats-history.ts'
 
 export interface FeedDeps {

@@ -1,5 +1,5 @@
-import type { NodeSample, PodUse, UsageView } from '../messages/page-message.ts'
-import type { Sample } from '../messages/compute-sample.ts'
+import type { NodeSample, PodUse, UsageView } from '../../messages/page-message.ts'
+import type { Sample } from '../../messages/compute-sample.ts'
 
 /** What the agent has measured in the last hour, as in its /stats/history: columns with an entry for each time. */
 export interface AgentHistory {
