@@ -1,8 +1,6 @@
 import { TaskGroup } from '../../../base/async/task-group.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { Clock } from '../../../base/async/clock.ts'
-import { withDeadline } from '../../../base/async/deadline.ts'
-import { waitForShared } from '../../../base/async/wait-for-shared.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { Event, Node, Pod } from '../../../model/generated/core-v1.ts'
@@ -12,19 +10,10 @@ import { runListWatch } from '../../../protocols/kube-api/list-watch/run-list-wa
 import { computeEventRow } from '../../messages/compute-event-row.ts'
 import { computeNodeView } from '../../messages/compute-node-view.ts'
 import { computeAgentUid, computePodRow } from '../../messages/compute-pod-row.ts'
-import { computeVolumeUses } from '../../messages/compute-sample.ts'
 import type { SummaryInput } from '../../messages/compute-sample.ts'
-import type {
-  EventRow,
-  NodeView,
-  PageMessage,
-  PodRow,
-  ProblemSource,
-  RefusedFile,
-  UsageView,
-} from '../../messages/page-message.ts'
+import type { EventRow, NodeView, PageMessage, PodRow, ProblemSource, UsageView } from '../../messages/page-message.ts'
 import type { PageAgent } from '../page-agent.ts'
-import { StatsHistory } from './stats-history.ts'
+import { AgentFeed } from './agent-feed.ts'
 
 export interface FeedDeps {
   readonly client: KubeClient
@@ -41,11 +30,7 @@ export interface FeedDeps {
 
 type Subscriber = (message: PageMessage) => void
 
-const SAMPLE_MS = 10_000
 const ALIVE_MS = 10_000
-/** Sentences are asked for when something has changed, but not more often than this. */
-const LEAST_PAUSE_MS = 500
-const AGENT_DEADLINE_MS = 8000
 const MOST_EVENTS = 200
 
 /**
@@ -55,44 +40,37 @@ const MOST_EVENTS = 200
 export class LiveFeed {
   readonly #deps: FeedDeps
   readonly #subscribers = new Set<Subscriber>()
-  readonly #history = new StatsHistory()
+  readonly #agent: AgentFeed
   readonly #changed = new Wakeup()
   #running: TaskGroup | undefined
   #pods: Map<string, PodRow> | undefined
   #events: Map<string, EventRow> | undefined
   #node: NodeView | null | undefined
-  #sentences = new Map<string, string>()
-  #refused: readonly RefusedFile[] = []
-  #summary: { readonly at: number; readonly answer: Promise<SummaryInput | undefined> } | undefined
   readonly #problems = new Map<ProblemSource, string>()
 
   constructor(deps: FeedDeps) {
     this.#deps = deps
+    this.#agent = new AgentFeed({
+      ...deps,
+      changed: this.#changed,
+      send: (message) => this.#send(message),
+      setProblem: (source, text) => this.#setProblem(source, text),
+    })
+  }
+
+  /** What one pod used in the last hour, and what it takes of the disk. */
+  async usageOf(uid: string, signal: AbortSignal): Promise<UsageView> {
+    return await this.#agent.usageOf(uid, signal)
+  }
+
+  /** What the node and its pods use, with disks: asked for only by pages that show them, and once for all of them. */
+  async summarize(signal: AbortSignal): Promise<SummaryInput | undefined> {
+    return await this.#agent.summarize(signal)
   }
 
   /** How many pages are open. */
   get readers(): number {
     return this.#subscribers.size
-  }
-
-  /** What one pod used in the last hour, and what it takes of the disk. */
-  async usageOf(uid: string, signal: AbortSignal): Promise<UsageView> {
-    const summary = await this.summarize(signal)
-    const pod = summary?.pods?.find(({ podRef }) => podRef.uid === uid)
-    const volumes = pod === undefined ? [] : computeVolumeUses(pod)
-    return { ...this.#history.ofPod(uid), volumes, ephemeralBytes: pod?.['ephemeral-storage']?.usedBytes }
-  }
-
-  /** What the node and its pods use, with disks: asked for only by pages that show them, and once for all of them. */
-  async summarize(signal: AbortSignal): Promise<SummaryInput | undefined> {
-    const { clock, agent, stop } = this.#deps
-    if (this.#summary === undefined || clock.monotonic() - this.#summary.at >= SAMPLE_MS) {
-      const limit = { clock, ms: AGENT_DEADLINE_MS, what: 'the measurement' }
-      const answer = withDeadline(limit, (s) => agent.summarize(s), stop)
-      this.#summary = { at: clock.monotonic(), answer }
-      answer.catch(() => (this.#summary = undefined))
-    }
-    return await waitForShared(this.#summary.answer, signal)
   }
 
   /** Sends all there is, then every change, until the function that it gives is called. */
@@ -110,9 +88,7 @@ export class LiveFeed {
     if (this.#node !== undefined) yield { kind: 'node', node: this.#node }
     if (this.#pods !== undefined) yield { kind: 'pods', rows: [...this.#pods.values()] }
     if (this.#events !== undefined) yield { kind: 'events', rows: [...this.#events.values()] }
-    if (this.#sentences.size > 0) yield { kind: 'why', sentences: Object.fromEntries(this.#sentences) }
-    yield { kind: 'refused', files: this.#refused }
-    yield { kind: 'history', node: this.#history.node, pods: this.#history.pods }
+    yield* this.#agent.snapshot()
     for (const [source, text] of this.#problems) yield { kind: 'problem', source, text }
   }
 
@@ -141,7 +117,7 @@ export class LiveFeed {
       replace: ([node]) => this.#setNode(node),
       change: ({ type, object }) => this.#setNode(type === 'DELETED' ? undefined : object),
     })
-    group.run('agent', (s) => this.#followAgent(s))
+    group.run('agent', (s) => this.#agent.run(s))
     group.run('alive', async (s) => {
       for (;;) {
         await this.#deps.clock.sleep(ALIVE_MS, s)
@@ -155,8 +131,8 @@ export class LiveFeed {
   #stop(): void {
     const running = this.#running
     this.#running = undefined
-    this.#pods = this.#events = this.#node = this.#summary = undefined
-    this.#sentences.clear()
+    this.#pods = this.#events = this.#node = undefined
+    this.#agent.forget()
     this.#problems.clear()
     running?.[Symbol.asyncDispose]().catch((error: unknown) => {
       this.#deps.log.warn('the data of the page ended with an error', { error })
@@ -266,68 +242,5 @@ export class LiveFeed {
     if (text === undefined) this.#problems.delete(source)
     else this.#problems.set(source, text)
     this.#send({ kind: 'problem', source, text: text ?? null })
-  }
-
-  async #followAgent(signal: AbortSignal): Promise<void> {
-    const { clock, agent } = this.#deps
-    let nextSampleAt = 0
-    let hasHistory = false
-    for (;;) {
-      try {
-        if (!hasHistory) await this.#recall(signal)
-        hasHistory = true
-        await this.#explain(signal)
-        this.#setProblem('missing', agent.missing)
-        if (clock.monotonic() >= nextSampleAt) {
-          nextSampleAt = clock.monotonic() + SAMPLE_MS
-          await this.#sample(signal)
-        }
-        this.#setProblem('agent', agent.refusal)
-      } catch (error) {
-        signal.throwIfAborted()
-        this.#setProblem('agent', `The agent does not answer, what it says of pods may be old: ${errorMessage(error)}`)
-      }
-      await clock.sleep(LEAST_PAUSE_MS, signal)
-      await this.#changed.wait({ clock, ms: Math.max(0, nextSampleAt - clock.monotonic()) }, signal)
-    }
-  }
-
-  /** What the agent measured while no page was open. */
-  async #recall(signal: AbortSignal): Promise<void> {
-    const { clock, agent } = this.#deps
-    const limit = { clock, ms: AGENT_DEADLINE_MS, what: 'what was measured before' }
-    const history = await withDeadline(limit, (s) => agent.history(s), signal)
-    if (history === undefined) return
-    this.#history.prepend(history)
-    this.#send({ kind: 'history', node: this.#history.node, pods: this.#history.pods })
-  }
-
-  async #explain(signal: AbortSignal): Promise<void> {
-    const { clock, agent } = this.#deps
-    const answer = await withDeadline(
-      { clock, ms: AGENT_DEADLINE_MS, what: 'the question why pods are as they are' },
-      (s) => agent.explain(s),
-      signal,
-    )
-    const now = new Map(answer.pods.map(({ uid, why }) => [uid, why]))
-    const changed = [...now].filter(([uid, why]) => this.#sentences.get(uid) !== why)
-    const gone = [...this.#sentences.keys()].filter((uid) => !now.has(uid))
-    if (changed.length + gone.length > 0) {
-      this.#sentences = now
-      const lost = gone.map((uid): [string, null] => [uid, null])
-      this.#send({ kind: 'why', sentences: Object.fromEntries([...changed, ...lost]) })
-    }
-    if (JSON.stringify(answer.refused) === JSON.stringify(this.#refused)) return
-    this.#refused = answer.refused
-    this.#send({ kind: 'refused', files: answer.refused })
-  }
-
-  async #sample(signal: AbortSignal): Promise<void> {
-    const { clock, agent } = this.#deps
-    const limit = { clock, ms: AGENT_DEADLINE_MS, what: 'the measurement' }
-    const sample = await withDeadline(limit, (s) => agent.sample(s), signal)
-    if (sample === undefined) return
-    this.#history.add(sample)
-    this.#send({ kind: 'sample', ...sample })
   }
 }
