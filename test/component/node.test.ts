@@ -1,105 +1,77 @@
 import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { systemClock } from '../../src/base/async/clock.ts'
-import { createNode } from '../../src/node/registration/create-node.ts'
-import { readFileSystemSpace } from '../../src/system/files/file-system-space.ts'
-import { readHugepages } from '../../src/system/machine/hardware/read-hugepages.ts'
-import { readNodeAddress } from '../../src/system/machine/read-node-address.ts'
-import { readNodeIdentity } from '../../src/system/machine/read-node-identity.ts'
-import { readMachine } from '../../src/system/machine/read-machine.ts'
+import { waitForShared } from '../../src/base/async/wait-for-shared.ts'
 import { KubeApiError } from '../../src/protocols/kube-api/kube-client.ts'
 import type { KubeClient } from '../../src/protocols/kube-api/kube-client.ts'
-import type { DeviceInfo } from '../../src/node/registration/status/node-info.ts'
 import type { Node } from '../../src/model/generated/core-v1.ts'
 import type { Lease } from '../../src/node/registration/lease.ts'
-import { HEADER, loadSettings } from '../fakes/load-settings.ts'
-import { silentLogger } from '../../src/base/telemetry/silent-logger.ts'
+import { FakeDevicePlugin } from '../fakes/fake-device-plugin.ts'
 import { makeTemporaryFolder } from '../fixtures/make-temporary-folder.ts'
+import { startAgent } from './create-agent.ts'
+import type { World } from './create-agent.ts'
+import { createWorld } from './create-world.ts'
 import { startSecuredApi } from './api-server/start-secured-api.ts'
 import type { SecuredApi } from './api-server/start-secured-api.ts'
 import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
 
+// A call to the API, which is real, takes less time than the agent gives it.
+const STEP_MS = 250
 const NODE = '/api/v1/nodes/node-1'
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1'
 
-/** The agent's part for the node, as a client of the real API with the rights of a node. */
-async function startNode(t: TestContext, api: SecuredApi, rootDir: string) {
-  const config = `${HEADER}nodeLeaseDurationSeconds: 1\nkubeReserved: {cpu: 100m}\nmaxPods: 17\n`
-  const flags = [`--root-dir=${rootDir}`, '--node-labels=zone=a', '--kubeconfig=/k', '--config=/c']
-  const settings = await loadSettings(flags, { '/c': config })
-  const reported: string[] = []
+/** An agent that reports its node to the real API, with the rights of a node. */
+async function startNode(t: TestContext, api: SecuredApi, { world, root }: Machine) {
   const answers: string[] = []
-  let devices: DeviceInfo = { capacity: new Map(), allocatable: new Map(), areRecorded: false }
-  let problems: readonly string[] = []
+  const listeners = new Set<() => void>()
   let cached: Node | undefined
-  const stop = new AbortController()
-  const node = await createNode(
-    {
-      settings,
-      machine: { ...readMachine(), onlineCpus: [0, 1], memoryBytes: 2n ** 30n },
-      host: {
-        identity: () => readNodeIdentity({ machineIdFiles: '/etc/machine-id', bootIdFiles: '' }),
-        hugepages: () => readHugepages(),
-        readAddress: (profile) => readNodeAddress(profile),
-        readSpace: readFileSystemSpace,
-      },
-      cluster: {
-        client: createClient(api, answers),
-        cachedNode: () => cached,
-        dropConnections: () => {},
-        apiReturn: new ApiReturn(),
-      },
-      calls: {
-        listImages: async () => ({ images: [] }),
-        version: async () => ({
-          version: '0.1.0',
-          runtimeName: 'fake',
-          runtimeVersion: '1.2.3',
-          runtimeApiVersion: 'v1',
-        }),
-        updateRuntimeConfig: async () => ({}),
-      },
-      runtime: { name: 'fake', version: '1.2.3' },
-      abilities: () => ({ handlers: [], features: undefined }),
-      pressures: () => ({ memory: false, disk: false, pid: false }),
-      problems: () => problems,
-      volumesInUse: () => [],
-      devices: () => devices,
-      events: { record: ({ reason }) => void reported.push(reason) },
-      clock: systemClock,
-      log: silentLogger,
-      random: Math.random,
+  const agent = await startAgent(world, {
+    sources: ['api'],
+    root,
+    loops: ['own node', 'CSINode', 'devices'],
+    flags: ['--node-labels=zone=a'],
+    config: { nodeLeaseDurationSeconds: 1, kubeReserved: { cpu: '100m' } },
+    allocatable: { cpu: '2', memory: '1Gi', pods: '17' },
+    cluster: {
+      client: createClient(api, answers),
+      node: () => cached,
+      onNode: (listener) => void listeners.add(listener),
+      onApiReturn: () => {},
+      apiReturn: new ApiReturn(),
+      nodeSeen: async () => {},
+      // No pod is bound to it.
+      follow: async (_, signal) => await waitForShared(new Promise<never>(() => {}), signal),
     },
-    stop.signal,
-  )
-  const running = node.run(stop.signal)
-  const end = async () => {
-    stop.abort(new Error('The test ends'))
-    await running
-  }
-  t.after(end)
+  })
+  t.after(() => agent.leave())
   return {
-    reported,
+    reported: agent.nodeEvents,
     answers,
-    end,
-    ips: () => node.ips(),
-    setProblems: (next: readonly string[]) => {
-      problems = next
-      node.wake()
-    },
-    setDevices: (capacity: number, allocatable: number) => {
-      const counts = (count: number) => new Map([['example.com/gpu', count]])
-      devices = { capacity: counts(capacity), allocatable: counts(allocatable), areRecorded: true }
-      node.wake()
-    },
+    end: () => agent.leave(),
+    ips: () => agent.kubelet.node.own.ips(),
     /** What a watch would deliver. */
     see: (next: Node | undefined) => {
       cached = next
-      node.wake()
+      for (const listener of listeners) listener()
     },
   }
+}
+
+interface Machine {
+  readonly world: World
+  readonly root: string
+}
+
+async function createMachine(t: TestContext) {
+  const world = await createWorld({ version: { name: 'fake', version: '1.2.3' } })
+  t.after(() => world[Symbol.asyncDispose]())
+  const root = makeTemporaryFolder()
+  const folder = join(root, 'device-plugins')
+  mkdirSync(folder)
+  return { world, root, folder }
 }
 
 /** Keeps a journal of the answers. */
@@ -117,10 +89,12 @@ function createClient(api: SecuredApi, answers: string[]): KubeClient {
   }
 }
 
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+/** Time passes meanwhile; also that of the API, which is real. */
+async function until<T>({ clock }: World, find: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
-    const found = await look()
+    const found = await find()
     if (found !== undefined) return found
+    await clock.advance(STEP_MS)
     await delay(10)
   }
 }
@@ -128,55 +102,61 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
 describe('the node in its cluster', () => {
   test('registers, reports, renews its lease, is found again and is not made again', async (t) => {
     const api = await startSecuredApi(t)
-    const rootDir = makeTemporaryFolder()
+    const machine = await createMachine(t)
+    const { world, folder } = machine
     const read = async <T>(path: string) => {
       const { status, body } = await api.call(api.admin, 'GET', path)
       return status === 200 ? (body as T) : undefined
     }
     const nodeWith = (fits: (node: Node) => boolean) =>
-      until(async () => {
+      until(world, async () => {
         const node = await read<Node>(NODE)
         return node !== undefined && fits(node) ? node : undefined
       })
     const ready = ({ status }: Node) => status?.conditions?.find(({ type }) => type === 'Ready')
-    const agent = await startNode(t, api, rootDir)
+    const agent = await startNode(t, api, machine)
 
-    const made = await nodeWith(() => true)
-    assert.deepEqual([ready(made)?.status, made.metadata?.labels?.['zone']], ['True', 'a'])
+    const first = await nodeWith(() => true)
+    assert.equal(ready(first)?.message, 'CSINode is not yet initialized', 'its drivers cannot be known before it is')
+    const made = await nodeWith((node) => ready(node)?.status === 'True')
+    assert.deepEqual([made.metadata?.uid, made.metadata?.labels?.['zone']], [first.metadata?.uid, 'a'])
     assert.deepEqual([made.status?.capacity?.['cpu'], made.status?.allocatable?.['cpu']], ['2', '1900m'])
     assert.deepEqual(
       [made.status?.allocatable?.['pods'], made.status?.nodeInfo?.containerRuntimeVersion],
       ['17', 'fake://1.2.3'],
     )
 
-    const lease = await until(() => read<Lease>(LEASE))
+    const lease = await until(world, () => read<Lease>(LEASE))
     const owner = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: made.metadata?.uid }
     assert.deepEqual([lease.metadata?.ownerReferences, lease.spec?.holderIdentity], [[owner], 'node-1'])
-    await until(async () => {
+    await until(world, async () => {
       const now = await read<Lease>(LEASE)
       return now?.spec?.renewTime !== lease.spec?.renewTime ? true : undefined
     })
 
-    agent.setDevices(2, 1)
+    using plugin = await FakeDevicePlugin.start({ folder, resource: 'example.com/gpu', ids: ['a', 'b'] })
+    await plugin.register()
+    plugin.setDevices([{ id: 'a' }, { id: 'b', health: 'Unhealthy' }])
     const equipped = await nodeWith(({ status }) => status?.capacity?.['example.com/gpu'] === '2')
     assert.equal(equipped.status?.allocatable?.['example.com/gpu'], '1')
 
-    agent.setProblems(['container runtime is down'])
+    world.cri.stopListening()
     const broken = await nodeWith((node) => ready(node)?.status === 'False')
     assert.equal(ready(broken)?.message, 'container runtime is down')
-    await until(async () => agent.reported.includes('NodeNotReady') || undefined)
+    await until(world, async () => agent.reported.includes('NodeNotReady') || undefined)
 
     await agent.end()
     const patch = { metadata: { labels: { 'kubernetes.io/arch': 'odd', zone: 'b' } } }
     const type = { 'content-type': 'application/merge-patch+json' }
     assert.equal((await api.call({ ...api.admin, headers: type }, 'PATCH', NODE, patch)).status, 200)
-    const second = await startNode(t, api, rootDir)
+    await world.cri.listen()
+    const second = await startNode(t, api, machine)
     const found = await nodeWith((node) => ready(node)?.status === 'True')
     assert.deepEqual(
       [found.metadata?.uid, found.metadata?.labels?.['kubernetes.io/arch'] === 'odd', found.metadata?.labels?.['zone']],
       [made.metadata?.uid, false, 'b'],
     )
-    await until(async () => second.reported.includes('NodeReady') || undefined)
+    await until(world, async () => second.reported.includes('NodeReady') || undefined)
     assert.deepEqual(
       second.reported.filter((reason) => !reason.startsWith('NodeHas')),
       ['Starting', 'NodeReady'],
@@ -184,13 +164,13 @@ describe('the node in its cluster', () => {
 
     assert.equal((await api.call(api.admin, 'DELETE', NODE)).status, 200)
     second.see(undefined)
-    second.setProblems(['x'])
-    await until(async () => second.answers.includes(`GET ${NODE} 404`) || undefined)
+    world.cri.stopListening()
+    await until(world, async () => second.answers.includes(`GET ${NODE} 404`) || undefined)
     assert.equal(await read(NODE), undefined)
   })
   test('pods know it by the addresses that a cloud gave it, external ones too', async (t) => {
     const api = await startSecuredApi(t)
-    const agent = await startNode(t, api, makeTemporaryFolder())
+    const agent = await startNode(t, api, await createMachine(t))
     const external = ['203.0.113.1', '2001:db8::9'].map((address) => ({ type: 'ExternalIP', address }))
     agent.see({ metadata: { name: 'node-1', resourceVersion: '1000' }, status: { addresses: external } })
     assert.deepEqual(agent.ips(), ['203.0.113.1', '2001:db8::9'])
