@@ -19,7 +19,7 @@ import type {
   PluginCertificate,
 } from '../../protocols/kube-api/client-metrics.ts'
 import { createKubeClient } from '../../protocols/kube-api/create-kube-client.ts'
-import { NodeFollower } from '../../protocols/kube-api/followers/node-follower.ts'
+import { NodeFollower, toTtlMs } from '../../protocols/kube-api/followers/node-follower.ts'
 import { RuntimeClassesFollower } from '../../protocols/kube-api/followers/runtime-classes-follower.ts'
 import { ServicesFollower } from '../../protocols/kube-api/followers/services-follower.ts'
 import { ApiReturn, hintAnswers } from '../../protocols/kube-api/list-watch/api-return.ts'
@@ -29,7 +29,7 @@ import { loadKubeconfig, loadUsableKubeconfig } from '../../protocols/kube-api/k
 import { reportEndedCertificates } from '../../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
 import type { EndedCertificate } from '../../protocols/kube-api/kubeconfig/report-ended-certificates.ts'
 import { runListWatch } from '../../protocols/kube-api/list-watch/run-list-watch.ts'
-import type { CredentialsProvider } from '../../protocols/kube-api/transport/kube-credentials.ts'
+import { certificateCredentials } from '../../protocols/kube-api/transport/kube-credentials.ts'
 import { traceTransport } from '../../protocols/kube-api/transport/trace-transport.ts'
 import type { Transport } from '../../protocols/kube-api/transport/transport.ts'
 import type { Membership } from './membership.ts'
@@ -225,7 +225,7 @@ async function openTransport(
   const { path, certificates } = cluster
   return createClusterTransport({
     config: await loadKubeconfig(hostConfigFiles, path),
-    ...(certificates !== undefined && { credentials: toCredentials(certificates) }),
+    ...(certificates !== undefined && { credentials: certificateCredentials(certificates) }),
     files: hostConfigFiles,
     run: (request, signal) => runProcess(clock, request, signal),
     environment,
@@ -260,19 +260,6 @@ async function openCertificates(
     },
     group.signal,
   )
-}
-
-/** Nothing but the certificate: it says who we are, and a server that does not know it will not know it better the next time. */
-function toCredentials(certificates: CertificateProvider): CredentialsProvider {
-  return {
-    current: async () => ({ certificate: certificates.current(), headers: {} }),
-    onUnauthorized: async () => false,
-  }
-}
-
-function toTtlMs(node: Node | undefined): number | undefined {
-  const seconds = Number(node?.metadata?.annotations?.['node.alpha.kubernetes.io/ttl'] ?? Number.NaN)
-  return Number.isNaN(seconds) ? undefined : seconds * 1000
 }
 
 /** The measurements of the API clients, under the agent's metrics. */

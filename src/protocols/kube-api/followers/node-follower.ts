@@ -48,3 +48,9 @@ export class NodeFollower {
     )
   }
 }
+
+/** For how long objects that pods refer to may be cached, as the cluster says by the annotation of a node; undefined when it says nothing. */
+export function toTtlMs(node: Node | undefined): number | undefined {
+  const seconds = Number(node?.metadata?.annotations?.['node.alpha.kubernetes.io/ttl'] ?? Number.NaN)
+  return Number.isNaN(seconds) ? undefined : seconds * 1000
+}

@@ -19,3 +19,13 @@ export interface CredentialsProvider {
   /** The server did not know these. Resolves to true when there are others now, and the request is worth repeating. */
   onUnauthorized(used: KubeCredentials, signal: AbortSignal): Promise<boolean>
 }
+
+/** Nothing but the certificate: it says who we are, and a server that does not know it will not know it better the next time. */
+export function certificateCredentials(certificates: {
+  current(): ClientCertificate | undefined
+}): CredentialsProvider {
+  return {
+    current: async () => ({ certificate: certificates.current(), headers: {} }),
+    onUnauthorized: async () => false,
+  }
+}
