@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { KubeObject } from '../../protocols/kube-api/list-watch/kube-object.ts'
 import type { ApiObjects } from './api-objects.ts'
-import { controllerOf, keyOf } from './live-object.ts'
+import { controllerOf, keyOf, parseWorkKey } from './live-object.ts'
 import type { Live, WorkKey } from './live-object.ts'
 import { WorkQueue } from './work-queue.ts'
 import type { NextTurn } from './work-queue.ts'
@@ -29,6 +29,18 @@ export function createController({ name, queue, reads, reconcile }: ControllerPa
       for (const objects of reads) await objects.untilSynced(signal)
       await queue.run(reconcile, signal)
     },
+  }
+}
+
+/** The pass of a controller over one object of a kind; an object that is gone needs none. */
+export function reconcileKnown<T extends KubeObject>(
+  objects: ApiObjects<T>,
+  reconcile: (object: Live<T>, signal: AbortSignal) => Promise<NextTurn>,
+): ControllerParts['reconcile'] {
+  return async (key, signal) => {
+    const { namespace, name } = parseWorkKey(key)
+    const object = objects.known.get(namespace, name)
+    return object === undefined ? undefined : await reconcile(object, signal)
   }
 }
 

@@ -11,10 +11,10 @@ import {
 import { toApiTime } from '../../model/text/api-time.ts'
 import { isAlreadyThere } from '../engine/api-objects.ts'
 import type { ApiObjects } from '../engine/api-objects.ts'
-import { createController, createQueue, queueChanges } from '../engine/controller.ts'
+import { createController, createQueue, queueChanges, reconcileKnown } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
-import { keyOf, parseWorkKey, toKey } from '../engine/live-object.ts'
+import { keyOf, toKey } from '../engine/live-object.ts'
 import type { Live } from '../engine/live-object.ts'
 import { createObjectEvents } from '../engine/object-events.ts'
 import type { RecordEvent } from '../engine/object-events.ts'
@@ -68,11 +68,7 @@ export function createClaimController(deps: StorageDeps): Controller {
     name: 'claims',
     queue,
     reads: [claims, volumes, storageClasses, pods, nodes],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const claim = claims.known.get(namespace, name)
-      return claim === undefined ? undefined : await reconcile({ ...deps, say, sayAsProvisioner }, claim, signal)
-    },
+    reconcile: reconcileKnown(claims, (claim, signal) => reconcile({ ...deps, say, sayAsProvisioner }, claim, signal)),
   })
 }
 

@@ -2,10 +2,10 @@ import type { PersistentVolumeClaim, Pod, Volume } from '../../model/generated/c
 import { claimNameOf, isClaimOfPod } from '../../model/storage/claims-of-pod.ts'
 import { toControllerReference } from '../workloads/ownership/claim-children.ts'
 import { isAlreadyThere, isNamespaceEnding } from '../engine/api-objects.ts'
-import { createController, createQueue } from '../engine/controller.ts'
+import { createController, createQueue, reconcileKnown } from '../engine/controller.ts'
 import type { Controller } from '../engine/controller.ts'
 import type { ControllerDeps } from '../engine/controller-deps.ts'
-import { keyOf, parseWorkKey } from '../engine/live-object.ts'
+import { keyOf } from '../engine/live-object.ts'
 import type { Live } from '../engine/live-object.ts'
 import { createObjectEvents } from '../engine/object-events.ts'
 
@@ -29,10 +29,9 @@ export function createEphemeralClaimController(deps: ControllerDeps): Controller
     name: 'ephemeral-claims',
     queue,
     reads: [pods, claims],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const pod = pods.known.get(namespace, name)
-      if (pod === undefined || isLeaving(pod)) return undefined
+    reconcile: reconcileKnown(pods, async (pod, signal) => {
+      if (isLeaving(pod)) return undefined
+      const { namespace, name } = pod.metadata
       for (const volume of ephemeralOf(pod)) {
         const claimName = claimNameOf(pod, volume) ?? ''
         const claim = claims.known.get(namespace, claimName)
@@ -43,7 +42,7 @@ export function createEphemeralClaimController(deps: ControllerDeps): Controller
         }
       }
       return undefined
-    },
+    }),
   })
 }
 

@@ -5,10 +5,10 @@ import { toApiTime } from '../../../model/text/api-time.ts'
 import { parseCronSchedule } from '../../../model/text/cron-schedule.ts'
 import { toControllerReference } from '../ownership/claim-children.ts'
 import { isAlreadyThere, isNamespaceEnding } from '../../engine/api-objects.ts'
-import { createController, createQueue, queueChanges } from '../../engine/controller.ts'
+import { createController, createQueue, queueChanges, reconcileKnown } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { controllerOf, parseWorkKey, toKey } from '../../engine/live-object.ts'
+import { controllerOf, toKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -42,11 +42,7 @@ export function createCronJobController(deps: ControllerDeps): Controller {
     name: 'cron-jobs',
     queue,
     reads: [jobs, cronJobs],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const cronJob = cronJobs.known.get(namespace, name)
-      return cronJob === undefined ? undefined : await reconcile({ ...deps, record }, cronJob, signal)
-    },
+    reconcile: reconcileKnown(cronJobs, (cronJob, signal) => reconcile({ ...deps, record }, cronJob, signal)),
   })
 }
 

@@ -5,10 +5,10 @@ import type { Node, Pod } from '../../../model/generated/core-v1.ts'
 import { matchesLabelSelector } from '../../../model/pod/matching/matches-label-selector.ts'
 import { claimChildren, toControllerReference } from '../ownership/claim-children.ts'
 import { isNamespaceEnding } from '../../engine/api-objects.ts'
-import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
+import { createController, createQueue, queueChanges, queueOwners, reconcileKnown } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { keyOf, parseWorkKey } from '../../engine/live-object.ts'
+import { keyOf } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -56,12 +56,10 @@ export function createDaemonSetController(deps: ControllerDeps): Controller {
     name: 'daemon-sets',
     queue,
     reads: [pods, nodes, daemonSets, revisions],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const set = daemonSets.known.get(namespace, name)
-      if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined
+    reconcile: reconcileKnown(daemonSets, async (set, signal) => {
+      if (set.metadata.deletionTimestamp !== undefined) return undefined
       return await reconcile(parts, set, signal)
-    },
+    }),
   })
 }
 

@@ -1,10 +1,10 @@
 import type { Deployment, ReplicaSet } from '../../../model/generated/api-groups.ts'
 import { matchesLabelSelector } from '../../../model/pod/matching/matches-label-selector.ts'
 import { claimChildren } from '../ownership/claim-children.ts'
-import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
+import { createController, createQueue, queueChanges, queueOwners, reconcileKnown } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { controllerOf, keyOf, parseWorkKey } from '../../engine/live-object.ts'
+import { controllerOf, keyOf } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { NextTurn } from '../../engine/work-queue.ts'
@@ -42,12 +42,9 @@ export function createDeploymentController(deps: ControllerDeps): Controller {
     name: 'deployments',
     queue,
     reads: [pods, replicaSets, deployments],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const deployment = deployments.known.get(namespace, name)
-      if (deployment === undefined) return undefined
+    reconcile: reconcileKnown(deployments, async (deployment, signal) => {
       return await reconcile(deps, new DeploymentWriter({ ...deps, record }, signal), deployment, signal)
-    },
+    }),
   })
 }
 

@@ -1,10 +1,10 @@
 import type { PodDisruptionBudget } from '../../../model/generated/api-groups.ts'
 import type { Pod } from '../../../model/generated/core-v1.ts'
 import { matchesLabelSelector } from '../../../model/pod/matching/matches-label-selector.ts'
-import { createController, createQueue, queueChanges } from '../../engine/controller.ts'
+import { createController, createQueue, queueChanges, reconcileKnown } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { controllerOf, keyOf, parseWorkKey } from '../../engine/live-object.ts'
+import { controllerOf, keyOf } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -50,11 +50,7 @@ export function createDisruptionBudgetController(deps: ControllerDeps): Controll
     name: 'disruption-budgets',
     queue,
     reads: [pods, budgets, replicaSets, deployments, statefulSets],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const budget = budgets.known.get(namespace, name)
-      return budget === undefined ? undefined : await reconcile({ ...deps, record, recordPod }, budget, signal)
-    },
+    reconcile: reconcileKnown(budgets, (budget, signal) => reconcile({ ...deps, record, recordPod }, budget, signal)),
   })
 }
 

@@ -4,10 +4,10 @@ import type { Pod } from '../../../model/generated/core-v1.ts'
 import { matchesLabelSelector } from '../../../model/pod/matching/matches-label-selector.ts'
 import { claimChildren, toControllerReference } from '../ownership/claim-children.ts'
 import { isNamespaceEnding } from '../../engine/api-objects.ts'
-import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
+import { createController, createQueue, queueChanges, queueOwners, reconcileKnown } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { keyOf, parseWorkKey } from '../../engine/live-object.ts'
+import { keyOf } from '../../engine/live-object.ts'
 import type { Live, LiveMeta } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -43,15 +43,13 @@ export function createJobController(deps: ControllerDeps): Controller {
     name: 'jobs',
     queue,
     reads: [pods, jobs],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const job = jobs.known.get(namespace, name)
-      if (job === undefined || !isOurs(job)) return undefined
+    reconcile: reconcileKnown(jobs, async (job, signal) => {
+      if (!isOurs(job)) return undefined
       const finished = findFinish(job)
       return finished === undefined
         ? await reconcile(parts, job, signal)
         : await expire(parts, job, finished.lastTransitionTime, signal)
-    },
+    }),
   })
 }
 
@@ -146,13 +144,11 @@ export function createJobOrphanController(deps: ControllerDeps): Controller {
     name: 'job-pods',
     queue,
     reads: [pods, jobs],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const pod = pods.known.get(namespace, name)
-      if (pod === undefined || !isTracked(pod) || (await hasLivingJob(deps, pod, signal))) return undefined
+    reconcile: reconcileKnown(pods, async (pod, signal) => {
+      if (!isTracked(pod) || (await hasLivingJob(deps, pod, signal))) return undefined
       await pods.patch(pod, { metadata: withoutTracking(pod.metadata) }, signal)
       return undefined
-    },
+    }),
   })
 }
 

@@ -5,10 +5,9 @@ import type { Pod } from '../../../model/generated/core-v1.ts'
 import { matchesLabelSelector } from '../../../model/pod/matching/matches-label-selector.ts'
 import { claimChildren, toControllerReference } from '../ownership/claim-children.ts'
 import { isNamespaceEnding } from '../../engine/api-objects.ts'
-import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
+import { createController, createQueue, queueChanges, queueOwners, reconcileKnown } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { parseWorkKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import { runInBatches } from '../../engine/run-in-batches.ts'
@@ -36,11 +35,7 @@ export function createReplicaSetController(deps: ControllerDeps): Controller {
     name: 'replica-sets',
     queue,
     reads: [pods, replicaSets],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const set = replicaSets.known.get(namespace, name)
-      return set === undefined ? undefined : await reconcile(sets, set, signal)
-    },
+    reconcile: reconcileKnown(replicaSets, (set, signal) => reconcile(sets, set, signal)),
   })
 }
 

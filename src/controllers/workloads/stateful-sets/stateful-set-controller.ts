@@ -4,10 +4,9 @@ import type { OwnerReference, PersistentVolumeClaim, Pod } from '../../../model/
 import { matchesLabelSelector } from '../../../model/pod/matching/matches-label-selector.ts'
 import { claimChildren, toControllerReference } from '../ownership/claim-children.ts'
 import { isAlreadyThere, isNamespaceEnding } from '../../engine/api-objects.ts'
-import { createController, createQueue, queueChanges, queueOwners } from '../../engine/controller.ts'
+import { createController, createQueue, queueChanges, queueOwners, reconcileKnown } from '../../engine/controller.ts'
 import type { Controller } from '../../engine/controller.ts'
 import type { ControllerDeps } from '../../engine/controller-deps.ts'
-import { parseWorkKey } from '../../engine/live-object.ts'
 import type { Live } from '../../engine/live-object.ts'
 import { createObjectEvents } from '../../engine/object-events.ts'
 import type { RecordEvent } from '../../engine/object-events.ts'
@@ -48,11 +47,7 @@ export function createStatefulSetController(deps: ControllerDeps): Controller {
     name: 'stateful-sets',
     queue,
     reads: [pods, claims, statefulSets, revisions],
-    reconcile: async (key, signal) => {
-      const { namespace, name } = parseWorkKey(key)
-      const set = statefulSets.known.get(namespace, name)
-      return set === undefined ? undefined : await reconcile({ ...deps, record }, set, signal)
-    },
+    reconcile: reconcileKnown(statefulSets, (set, signal) => reconcile({ ...deps, record }, set, signal)),
   })
 }
 
