@@ -2,6 +2,7 @@ import { deferMetrics } from '../metrics/defer-metrics.ts'
 import { createCgroups } from '../node/cgroups/create-cgroups.ts'
 import { createVolumeHost } from '../pods/volumes/create-volume-host.ts'
 import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
+import { createLastGoodManifests } from '../system/directories/last-good-manifests.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
 import { checkWritable } from '../system/directories/check-writable.ts'
 import { prepareRoot } from '../system/directories/prepare-root.ts'
@@ -88,6 +89,7 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     readIfPresent,
     stateFile: (path) => createStateFile(path, clock),
     recordFolder: createRecordFolder,
+    lastGoodManifests: createLastGoodManifests,
     podFiles: (rootDirectory) => createPodFiles({ rootDirectory }),
     userNamespaceRecords: createUserNamespaceRecords,
     findShims,

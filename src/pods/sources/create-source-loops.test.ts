@@ -10,6 +10,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { loadFields } from '../../../test/fakes/load-settings.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { PodConfigMux } from './pod-config-mux.ts'
+import { createInMemoryManifests } from '../../simulation/machine/in-memory-state.ts'
 import { RefusedManifests } from './refused-manifests.ts'
 import { createSourceLoops, sourceNames } from './create-source-loops.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
@@ -57,6 +58,7 @@ async function run(fields: object) {
   const group = new TaskGroup(stop.signal)
   for (const loop of createSourceLoops({
     settings,
+    host: { lastGoodManifests: createInMemoryManifests },
     hasObjects: false,
     refused: new RefusedManifests(),
     runApi: undefined,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Loop } from '../../base/async/loop.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
-import { createLastGoodManifests } from '../../system/directories/last-good-manifests.ts'
+import type { LastGoodManifests } from '../../system/directories/last-good-manifests.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { decodeStaticPods } from './decode-static-pod.ts'
 import type { PodConfigMux } from './pod-config-mux.ts'
@@ -11,6 +11,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface SourceLoopsDeps {
   readonly settings: Settings
+  readonly host: { lastGoodManifests(folder: string): LastGoodManifests }
   /** Static pods may refer to what is read elsewhere. */
   readonly hasObjects: boolean
   /** The pods that an API wants here; undefined without one. */
@@ -37,7 +38,7 @@ export function sourceNames({ config, flags, withoutApi }: Settings): readonly s
 
 /** A loop for each source of pods, into the mux. */
 export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
-  const { settings, hasObjects, runApi, mux, clock, random, log, onRejected: onRefused, refused } = deps
+  const { settings, host, hasObjects, runApi, mux, clock, random, log, onRejected: onRefused, refused } = deps
   const { config, gates, nodeName } = settings
   const names = sourceNames(settings)
   const decoding = {
@@ -53,7 +54,7 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
       name: 'file source',
       async run(s) {
         const path = config.staticPodPath
-        const lastGood = createLastGoodManifests(`${settings.flags.rootDir}/last-good-manifests`)
+        const lastGood = host.lastGoodManifests(`${settings.flags.rootDir}/last-good-manifests`)
         const decode = (bytes: Uint8Array, file: string) =>
           decodeStaticPods(bytes, { kind: 'file', path: file }, decoding)
         const checkFrequencyMs = config.fileCheckFrequency
@@ -86,7 +87,7 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
           import('./etcd/create-etcd-connector.ts'),
         ])
         const connect = createEtcdConnector(settings.flags, clock)
-        const lastGood = createLastGoodManifests(`${settings.flags.rootDir}/last-good-etcd`)
+        const lastGood = host.lastGoodManifests(`${settings.flags.rootDir}/last-good-etcd`)
         await runEtcdSource(
           { ...shared, refused, random, servers, prefix, connect, decode, lastGood, emit: emitAs('etcd') },
           s,

@@ -9,7 +9,7 @@ import type { RuntimeUsage } from '../runtime/runtime-handlers.ts'
 import type { SimulatedContainer, SimulatedRuntime } from '../runtime/simulated-runtime.ts'
 import { InMemoryPodCgroups } from './in-memory-pod-cgroups.ts'
 import { InMemoryPodFiles } from './in-memory-pod-files.ts'
-import { createInMemoryRecords, createInMemoryStateFile } from './in-memory-state.ts'
+import { createInMemoryManifests, createInMemoryRecords, createInMemoryStateFile } from './in-memory-state.ts'
 import { createSimulatedCgroups } from './simulated-cgroups.ts'
 import { createSimulatedNetwork } from './simulated-network.ts'
 import type { IsAnswering } from './simulated-network.ts'
@@ -73,6 +73,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
     readIfPresent: async () => undefined,
     stateFile: createInMemoryStateFile,
     recordFolder: createInMemoryRecords,
+    lastGoodManifests: createInMemoryManifests,
     podFiles: () => files,
     userNamespaceRecords: () => ({
       readAll: async () => [...texts].map(([uid, text]) => ({ uid, text })),

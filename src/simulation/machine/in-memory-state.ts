@@ -1,3 +1,4 @@
+import type { LastGoodManifests } from '../../system/directories/last-good-manifests.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
 import type { createRecordFolder } from '../../system/files/state/record-folder.ts'
 
@@ -24,5 +25,19 @@ export function createInMemoryRecords(): ReturnType<typeof createRecordFolder> {
     write: async (name, text) => void texts.set(name, text),
     remove: async (name) => void texts.delete(name),
     setAside: async (name) => void texts.delete(name),
+  }
+}
+
+/** Copies of manifests that go with the process. */
+export function createInMemoryManifests(): LastGoodManifests {
+  const copies = new Map<string, Uint8Array>()
+  return {
+    read: async (name) => copies.get(name),
+    readAll: async () => [...copies.values()],
+    write: async (name, bytes) => void copies.set(name, bytes),
+    remove: async (name) => void copies.delete(name),
+    retain: async (names) => {
+      for (const name of copies.keys()) if (!names.includes(name)) copies.delete(name)
+    },
   }
 }
