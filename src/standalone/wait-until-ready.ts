@@ -11,7 +11,7 @@ import { readTextIfPresent } from '../system/files/state/state-folder.ts'
 import { watchDirectory } from '../system/files/watch-directory.ts'
 import { formatObjectName } from './apply/applied-object.ts'
 import { ObjectPaths } from './apply/object-paths.ts'
-import { parseAppliedRecord } from './apply/run-applied-folder.ts'
+import { readAppliedRecord } from './apply/applied-record.ts'
 import { computeUnreadyIngress, computeUnreadyObject, computeUnreadyPods } from './compute-unready.ts'
 import type { WorkloadObject } from './compute-unready.ts'
 import { addExplanations, explainPods, listPods } from './node/agent/agent-client.ts'
@@ -111,7 +111,7 @@ async function listUnreadyObjects(
 ): Promise<readonly string[]> {
   const paths = new ObjectPaths(client)
   const unready: string[] = []
-  for (const name of parseAppliedRecord(await readTextIfPresent(layout.applied)).values()) {
+  for (const name of (await readAppliedRecord(layout.applied)).values()) {
     const { collection } = await paths.find(name, signal)
     const path = `${collection}/${encodeURIComponent(name.name)}`
     const object = await getIfPresent<WorkloadObject>(client, path, signal)

@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
-import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
 import { watchDirectory } from '../../system/files/watch-directory.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import { sendAppliedObject, deleteApplied } from './send-applied-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
-import { formatObjectName, groupOfVersion, objectKey } from './applied-object.ts'
+import { formatObjectName, objectKey } from './applied-object.ts'
+import { formatAppliedRecord, isRecordOf, readAppliedRecord } from './applied-record.ts'
+import type { RecordedObject } from './applied-record.ts'
 import { DriftWatch } from './drift-watch.ts'
 import type { PlacedObject } from './drift-watch.ts'
 import { findField } from './find-field.ts'
@@ -28,11 +29,6 @@ export interface AppliedFolderDeps {
   readonly random: () => number
   readonly clock: Clock
   readonly say: (line: string) => void
-}
-
-/** An object that came from the folder. */
-interface RecordedObject extends ObjectName {
-  readonly file: string
 }
 
 const CHECK_MS = 20_000
@@ -148,7 +144,7 @@ class AppliedFolder {
   async #applyAll(signal: AbortSignal): Promise<boolean> {
     const isRead = await this.#files.read(signal)
     if (isRead === undefined) return false
-    const record = new Map(this.#record ?? parseAppliedRecord(await readTextIfPresent(this.#deps.recordFile)))
+    const record = new Map(this.#record ?? (await readAppliedRecord(this.#deps.recordFile)))
     const wanted = new Map<string, PlacedObject & { readonly file: string }>()
     let isWhole = isRead
     const abouts = new Set(this.#files.objects().map(({ file, object }) => aboutOf(file, object)))
@@ -262,9 +258,9 @@ class AppliedFolder {
   }
 
   async #keep(record: ReadonlyMap<string, RecordedObject>): Promise<void> {
-    const text = (map: ReadonlyMap<string, RecordedObject>) => `${JSON.stringify([...map.values()])}\n`
-    const isSame = this.#record !== undefined && text(this.#record) === text(record)
-    if (!isSame) await writeFileDurably(this.#deps.recordFile, text(record))
+    const text = formatAppliedRecord(record)
+    const isSame = this.#record !== undefined && formatAppliedRecord(this.#record) === text
+    if (!isSame) await writeFileDurably(this.#deps.recordFile, text)
     this.#record = record
   }
 }
@@ -276,27 +272,6 @@ const EMPTIED = 'emptied'
 
 function aboutOf(file: string, { kind, metadata }: AppliedObject): string {
   return `${OBJECT}${file} ${kind} ${metadata.namespace ?? ''}/${metadata.name}`
-}
-
-/** The objects that came from the folder, by key; a damaged file is like none. */
-export function parseAppliedRecord(text: string | undefined): ReadonlyMap<string, RecordedObject> {
-  try {
-    const objects = text === undefined ? [] : (JSON.parse(text) as readonly RecordedObject[])
-    return new Map(objects.map((object) => [objectKey(object), object]))
-  } catch {
-    return new Map()
-  }
-}
-
-function isRecordOf({ apiVersion, kind, namespace, name }: ObjectName, object: AppliedObject): boolean {
-  const { metadata } = object
-  const isThere = namespace === '' || namespace === (metadata.namespace || 'default')
-  return (
-    isThere &&
-    groupOfVersion(apiVersion) === groupOfVersion(object.apiVersion) &&
-    kind === object.kind &&
-    name === metadata.name
-  )
 }
 
 function rank({ kind }: AppliedObject): number {
