@@ -144,7 +144,7 @@ async function takeRuntimeDown(deps: DownDeps, layout: NodeLayout, signal: Abort
   await runProcess(deps.clock, { argv, deadlineMs: COMMAND_DEADLINE_MS }, signal)
 }
 
-/** Of a runtime that has systemd make its cgroups. A slice that only loses its folder would still be there to systemd, with all that are below it. */
+/** Removes the slice of a runtime that has systemd make its cgroups. A slice that only loses its folder would still be there to systemd, with all that are below it. */
 async function removeSlice(deps: DownDeps, cgroupRoot: string, signal: AbortSignal): Promise<void> {
   const path = rootCgroupPath({ driver: 'systemd', root: cgroupRoot, perQos: true })
   if (!(await hasCgroup(path))) return

@@ -43,7 +43,7 @@ function mergeLists(
   const freshKeys = applied.map((item) => elementOf(schema, item))
   const oldKeys = live.map((item) => elementOf(schema, item))
   const fresh = new Map(freshKeys.map((key, index) => [key, applied[index]]))
-  // Of several live items with the same keys none is merged.
+  // Live items that share their keys are not merged.
   const old = new Map([...Map.groupBy(live, (_, index) => oldKeys[index] ?? '')].map(([key, items]) => [key, items]))
   const shared = freshKeys.filter((key) => old.has(key))
   const merged = new Set<string>()

@@ -77,7 +77,7 @@ function restoreReference(changes: ChangeSet, volume: ObjectOf<PersistentVolume>
   return true
 }
 
-/** Of a volume that no claim was bound to just now: whether it is free, or was used. */
+/** The phase of a volume that was not bound just now: free, or used before. */
 function computePhase(changes: ChangeSet, { spec, status }: ObjectOf<PersistentVolume>): string {
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
   if (!uid) return 'Available'

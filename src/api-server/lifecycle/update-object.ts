@@ -126,7 +126,7 @@ function violationsOf(resource: Resource, subresource: Subresource | undefined, 
   const meta = [...validateObjectMeta(resource, object.metadata), ...validateFinalizers(object, before)]
   if (subresource?.merge) return [...meta, ...(subresource.validate?.(object, before) ?? [])]
   if (subresource !== undefined) return [...meta, ...(rules.validateStatus?.(object, before) ?? [])]
-  // Of a changed pod only the differences are validated; see its rules.
+  // The rules of pods validate only the differences of a changed pod.
   const whole = resource.plural === 'pods' || rules.judgesChanges === true ? [] : (rules.validate?.(object) ?? [])
   return [...meta, ...whole, ...(rules.validateUpdate?.(object, before) ?? [])]
 }

@@ -120,7 +120,7 @@ export class ApiStore implements Disposable {
       : this.#statements.listOf.all(resource, namespace, after.name, containing, limit)
   }
 
-  /** In what is sealed no word can be found. */
+  /** Sealed text cannot be searched. */
   #searchable(resource: string, containing: string | undefined): string | null {
     return this.#codec.isSealed(resource) ? null : (containing ?? null)
   }

@@ -23,7 +23,7 @@ const COMMON = {
 /** Of the page and its parts: only our own files run, and nothing reaches another host. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = { ...COMMON, 'content-security-policy': POLICY }
 
-/** Of everything that comes from pods or objects: it is data, whatever it says it is. */
+/** For everything that comes from pods or objects: browsers take it as data, whatever it says it is. */
 export const DATA_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON,
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",

@@ -30,7 +30,7 @@ import { NOT_SIGNED_IN, SignIn } from './sign-in.ts'
 import type { Session } from './sessions.ts'
 
 export interface PageSiteDeps {
-  /** With which the tokens of links are signed. */
+  /** Signs the tokens of links. */
   readonly key: string
   /** Where the built page is. */
   readonly assets: string

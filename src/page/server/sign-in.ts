@@ -9,7 +9,7 @@ import { Sessions } from './sessions.ts'
 import type { Session } from './sessions.ts'
 
 export interface SignInDeps {
-  /** With which the tokens of links are signed. */
+  /** Signs the tokens of links. */
   readonly key: string
   readonly clock: Clock
   /** What a page shows about its session, besides the user. */
@@ -94,7 +94,7 @@ function cookieOf({ headers: { cookie = '', host } }: IncomingMessage): string |
   return found?.slice(prefix.length)
 }
 
-/** To browsers the ports of a host have the same cookies: each page of a machine has a name of its own, also behind a tunnel. */
+/** Browsers keep one set of cookies for all ports of a host: each page of a machine has a name of its own, also behind a tunnel. */
 function toCookieName(host = ''): string {
   return `deckhand-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`
 }

@@ -248,7 +248,7 @@ class AppliedFolder {
       return true
     } catch (error) {
       if (signal.aborted) throw error
-      // With the definition of its kind the object has gone too.
+      // The object went with the definition of its kind.
       if (error instanceof UnknownKindError) return true
       const [object, reason] = [formatObjectName(name), `cannot be deleted: ${errorMessage(error)}`]
       const problem = { file: `${this.#deps.folder}/${name.file}`, object, reason }

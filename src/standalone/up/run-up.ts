@@ -38,7 +38,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
   const record = await prepareNode(deps, layout, { ...options, nftProblem }, signal)
   const { nodeName } = record
   let isUp = false
-  // Of another runtime's pods the network is not ours.
+  // The network of another runtime's pods is not ours.
   const ranges = computeRanges(layout, options.isDualStack)
   const masqueradeProgram =
     options.runtime === undefined
@@ -48,7 +48,7 @@ export async function runUp(deps: UpDeps, asked: UpOptions, signal: AbortSignal)
     const { ociRuntime, isDualStack } = options
     const node = { layout, ociRuntime, isDualStack, masquerade: masqueradeProgram === undefined }
     const isStarted = await startPrivateRuntime(deps, node, signal)
-    // Of a start that failed nothing goes on.
+    // Nothing goes on after a start that failed.
     cleanup.defer(async () => {
       if (isStarted && !isUp) await stopContainerd(deps.clock, layout.containerd, new AbortController().signal)
     })

@@ -4,7 +4,7 @@ import { ageOf, columnsOf } from '../table-columns.ts'
 import type { TableColumns } from '../table-columns.ts'
 
 const UNKNOWN = '<unknown>'
-// Of how many metrics the targets are shown.
+// So many metrics are shown with their targets.
 const MOST_SHOWN = 2
 
 /** The rows of `kubectl get horizontalpodautoscalers`. */

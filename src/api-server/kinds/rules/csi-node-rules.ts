@@ -21,7 +21,7 @@ export const csiNodeRules: ResourceRules<ObjectOf<CSINode>> = {
     }
     return problems.violations
   },
-  /** Of a driver that stays only the count may change. */
+  /** Only the count of a driver that stays may change. */
   validateUpdate: (node, before) => {
     const problems = new ProblemList()
     const old = new Map(before.spec.drivers.map((driver) => [driver.name, driver]))

@@ -12,7 +12,7 @@ type StoredEvent = ObjectOf<Event>
 const ROOT = FieldPath.root
 const LONGEST = 128
 const LONGEST_NOTE = 1024
-/** Of the new form everything is as it was; only how often it happened may change. */
+/** An event in the new form stays as it was; only how often it happened may change. */
 const LASTING = [
   'involvedObject',
   'reason',

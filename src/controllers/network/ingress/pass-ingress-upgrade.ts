@@ -24,7 +24,7 @@ export function passIngressUpgrade(passed: PassedUpgrade, signal: AbortSignal): 
   const { request, socket, targets } = passed
   const headers = [...passed.headers, 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? '']
   socket.on('error', () => socket.destroy())
-  // From here on it is the exchange that ends it when it is idle.
+  // The exchange ends an idle connection from here on.
   request.socket.setTimeout(0)
   const attempt = (tried: number): void => {
     const target = targets[tried]

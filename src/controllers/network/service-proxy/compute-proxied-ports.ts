@@ -100,6 +100,6 @@ function toProxied({
 function rangesOf(ranges: readonly string[], family: IpFamily): readonly string[] {
   const own = ranges.map((range) => range.trim()).filter((range) => parseCidr(range)?.base.family === family)
   if (own.some((range) => range.endsWith('/0'))) return []
-  // With ranges of the other family alone none of this one may come.
+  // Ranges of the other family alone allow no client of this one.
   return own.length === 0 && ranges.length > 0 ? [family === 'IPv4' ? '255.255.255.255/32' : '::/128'] : own
 }

@@ -10,7 +10,7 @@ export function graceSeconds({ spec }: Pod): number {
   return Number(spec?.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS)
 }
 
-/** Of a pod that is deleted: that one, and no other that has its name by now. */
+/** Deletes this very pod, not another one that has its name by now. */
 export function deletePod({ metadata = {} }: Pod): Promise<unknown> {
   const { namespace = '', name = '', uid } = metadata
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } }

@@ -218,7 +218,7 @@ const PodLine = memo(function PodLine({ row, index, uses, why, age, isSelected, 
   )
 })
 
-/** In place of rows that are out of sight. */
+/** Fills the room of rows that are out of sight. */
 function Gap({ height }: { readonly height: number }) {
   if (height <= 0) return null
   return (

@@ -17,7 +17,7 @@ export function createContainerdArchives(clock: Clock, socket: string): ImageArc
   }
   return {
     load: (source, signal) => run(['import', '-'], { source, sink: createVoid() }, signal),
-    // Of an image for several platforms only the parts for this one are here.
+    // An image for several platforms has only the parts for this one here.
     save: (names, sink, signal) =>
       run(['export', '--platform', `linux/${machineArchitecture}`, '-', ...names], { sink }, signal),
     untag: (name, signal) => run(['rm', name], { sink: createVoid() }, signal),

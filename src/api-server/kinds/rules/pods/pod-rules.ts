@@ -51,7 +51,7 @@ export const podRules: ResourceRules<StoredPod> = {
     return bindPod({ ...pod, spec, status: before.status }, context.nodeName, context.now)
   },
 
-  // Of a change there is none: what changes pods is seldom a person.
+  // A change has no warnings: programs change pods far more often than people do.
   warn: (pod, before) =>
     before === undefined
       ? [...warnOfName(pod.metadata, "the Pod's hostname"), ...warnOfPod(specOf(pod), pod.metadata)]
