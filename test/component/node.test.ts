@@ -24,7 +24,12 @@ const NODE = '/api/v1/nodes/node-1'
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1'
 
 /** An agent that reports its node to the real API, with the rights of a node. */
-async function startNode(t: TestContext, api: SecuredApi, { world, root }: Machine) {
+async function startNode(
+  t: TestContext,
+  api: SecuredApi,
+  { world, root }: Machine,
+  { gates, mayCreate = true }: { readonly gates?: string; readonly mayCreate?: boolean } = {},
+) {
   const answers: string[] = []
   const listeners = new Set<() => void>()
   let cached: Node | undefined
@@ -32,11 +37,11 @@ async function startNode(t: TestContext, api: SecuredApi, { world, root }: Machi
     sources: ['api'],
     root,
     loops: ['own node', 'CSINode', 'devices'],
-    flags: ['--node-labels=zone=a'],
+    flags: ['--node-labels=zone=a', ...(gates === undefined ? [] : [`--feature-gates=${gates}`])],
     config: { nodeLeaseDurationSeconds: 1, kubeReserved: { cpu: '100m' } },
     allocatable: { cpu: '2', memory: '1Gi', pods: '17' },
     cluster: {
-      client: createClient(api, answers),
+      client: createClient(api, { answers, mayCreate }),
       node: () => cached,
       onNode: (listener) => void listeners.add(listener),
       onApiReturn: () => {},
@@ -75,9 +80,16 @@ async function createMachine(t: TestContext) {
 }
 
 /** Keeps a journal of the answers. */
-function createClient(api: SecuredApi, answers: string[]): KubeClient {
+function createClient(
+  api: SecuredApi,
+  { answers, mayCreate }: { readonly answers: string[]; readonly mayCreate: boolean },
+): KubeClient {
   return {
     async send<T>({ method, path, body, contentType = 'application/json' }: Parameters<KubeClient['send']>[0]) {
+      if (!mayCreate && method === 'POST' && path === '/api/v1/nodes') {
+        answers.push(`POST ${path} 403`)
+        throw new KubeApiError('nodes is forbidden', { code: 403, reason: 'Forbidden' })
+      }
       const secrets = { ...api.node, headers: { 'content-type': contentType } }
       const answer = await api.call(secrets, method, path, body as object | undefined)
       answers.push(`${method} ${path} ${answer.status}`)
@@ -168,6 +180,20 @@ describe('the node in its cluster', () => {
     await until(world, async () => second.answers.includes(`GET ${NODE} 404`) || undefined)
     assert.equal(await read(NODE), undefined)
   })
+  for (const isOnlyIfExists of [false, true])
+    test(`that may not be made is ${isOnlyIfExists ? 'not looked for behind the gate KubeletRegistrationGetOnExistsOnly' : 'taken when it is there'}`, async (t) => {
+      const api = await startSecuredApi(t)
+      const machine = await createMachine(t)
+      const body = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } }
+      assert.equal((await api.call(api.admin, 'POST', '/api/v1/nodes', body)).status, 201)
+      const gates = `KubeletRegistrationGetOnExistsOnly=${isOnlyIfExists}`
+      const { answers } = await startNode(t, api, machine, { gates, mayCreate: false })
+      const tries = () => answers.filter((answer) => answer === 'POST /api/v1/nodes 403').length
+      const isTaken = () => answers.includes(`PATCH ${NODE}/status 200`)
+      await until(machine.world, async () => tries() > 3 || isTaken() || undefined)
+      assert.equal(isTaken(), !isOnlyIfExists)
+    })
+
   test('pods know it by the addresses that a cloud gave it, external ones too', async (t) => {
     const api = await startSecuredApi(t)
     const agent = await startNode(t, api, await createMachine(t))
