@@ -329,15 +329,8 @@ describe('a client certificate', () => {
   })
 
   test('that is bad does not become anonymous, and a good token makes up for it', async (t) => {
-    const tokens = {
-      authenticate: (token: string) =>
-        Promise.resolve(
-          token === 'good'
-            ? ({ kind: 'valid', caller: { name: 'bot', groups: [] } } as const)
-            : ({ kind: 'invalid', why: 'no' } as const),
-        ),
-    }
-    const server = await startKubeletServer(t, { routes: createRoutes(), anonymous: true, tokens })
+    const tokenUser = (token: string) => (token === 'good' ? 'bot' : undefined)
+    const server = await startKubeletServer(t, { routes: createRoutes(), anonymous: true, tokenUser })
     const bad = show(await createClient(undefined as never, { issuer: undefined }))
     const codes = async (options: object) => (await server.ask('/pods', options)).status
     assert.deepEqual(

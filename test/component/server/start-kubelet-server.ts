@@ -1,12 +1,16 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { request as httpsRequest } from 'node:https'
 import type { RequestOptions } from 'node:https'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
-import { ClientAuthorities } from '../../../src/serving/access/client-authorities.ts'
-import { createAccessCheck } from '../../../src/serving/access/create-access.ts'
 import { countAccess } from '../../fakes/counted-access.ts'
-import { createClientAuthenticator } from '../../../src/serving/access/create-client-authenticator.ts'
-import { createAuthorizer } from '../../../src/serving/access/create-authorizer.ts'
+import { createAccess } from '../../../src/serving/access/create-access.ts'
+import type { Settings } from '../../../src/model/config/load-configuration.ts'
+import type { KubeClient, KubeRequest } from '../../../src/protocols/kube-api/kube-client.ts'
+import { loadFields } from '../../fakes/load-settings.ts'
+import { makeTemporaryFolder } from '../../fixtures/make-temporary-folder.ts'
 import type { AuditEntry } from '../../../src/serving/http/audit.ts'
 import type { Caller, Route } from '../../../src/serving/http/route.ts'
 import { runKubeletServer } from '../../../src/serving/http/run-kubelet-server.ts'
@@ -40,7 +44,8 @@ export interface ServerOptions {
   /** Whether a caller may do something; by default every caller may do everything. */
   readonly isAllowed?: (caller: Caller, question: { verb: string; subresource: string }) => boolean
   readonly anonymous?: boolean
-  readonly tokens?: Parameters<typeof createClientAuthenticator>[0]['tokens']
+  /** Whose token it is; without, no token is looked at. */
+  readonly tokenUser?: (token: string) => string | undefined
   readonly tls?: Partial<KubeletServerDeps['tls']>
   readonly withoutCertificate?: boolean
   readonly readsUid?: boolean
@@ -54,7 +59,8 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
   let serving: ServingCertificate | undefined = options.withoutCertificate
     ? undefined
     : await createTestCertificate({ subject: [{ CN: ['node'] }], issuer: authority, usages: [SERVER_AUTH] })
-  let trusted = authority.certificatePem
+  const clientCAFile = join(makeTemporaryFolder(), 'ca.pem')
+  writeFileSync(clientCAFile, authority.certificatePem)
   const listeners = new Set<() => void>()
   const wakeups = new Set<() => void>()
   // Reads the file of the authorities again when the test asks for it.
@@ -68,40 +74,29 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
           })
         : systemClock.sleep(ms, signal),
   }
-  const authorities = await ClientAuthorities.load({
-    path: '/ca',
-    readFile: () => Promise.resolve(Buffer.from(trusted)),
-    clock,
-    log: silentLogger,
-  })
-  const { isAllowed = () => true, anonymous = false } = options
-  const reviews = {
-    isAllowed: (caller: Caller, question: { verb: string; subresource: string }) =>
-      Promise.resolve(isAllowed(caller, question)),
-  }
-  const authenticate = createClientAuthenticator({
-    authorities,
-    tokens: options.tokens,
-    anonymous,
-    readsUid: options.readsUid ?? true,
-    metrics: countAccess().metrics,
-    clock,
-    log: silentLogger,
-  })
+  const stop = new AbortController()
+  const { checkAccess, authorities, follow } = await createAccess(
+    {
+      settings: await loadAccess(options, clientCAFile),
+      client: createReviewer(options),
+      metrics: countAccess().metrics,
+      clock,
+      random: () => 0,
+      log: silentLogger,
+    },
+    stop.signal,
+  )
+  assert.ok(authorities !== undefined && follow !== undefined)
   const audits: AuditEntry[] = []
   const requests: RequestLabels[] = []
   let ended = 0
-  const stop = new AbortController()
   const listening = Promise.withResolvers<number>()
   const running = runKubeletServer(
     {
       address: '127.0.0.1',
       port: 0,
       routes: options.routes,
-      checkAccess: createAccessCheck({
-        authenticate,
-        authorize: createAuthorizer({ kind: 'Webhook', reviews }, silentLogger),
-      }),
+      checkAccess,
       certificates: {
         current: () => serving,
         onChange: (listener) => {
@@ -122,7 +117,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
     stop.signal,
   )
   running.catch(listening.reject)
-  const following = authorities.run(stop.signal).catch(() => {})
+  const following = follow(stop.signal).catch(() => {})
   const leave = () => stop.abort(new Error('done'))
   t.after(async () => {
     leave()
@@ -143,12 +138,56 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
       for (const report of listeners) report()
     },
     async trust(pem) {
-      trusted = pem
+      writeFileSync(clientCAFile, pem)
       const changed = new Promise<void>((resolve) => authorities.onChange(resolve))
       for (const ring of wakeups) ring()
       await changed
     },
     ask: (path, more = {}) => ask({ port, ca: authority.certificatePem, path, ...more }, more.body),
+  }
+}
+
+/** Who may use the server, as the configuration file of an agent says it. */
+async function loadAccess(
+  { anonymous = false, tokenUser, readsUid = true }: ServerOptions,
+  clientCAFile: string,
+): Promise<Settings> {
+  return await loadFields({
+    authentication: {
+      x509: { clientCAFile },
+      anonymous: { enabled: anonymous },
+      webhook: { enabled: tokenUser !== undefined },
+    },
+    // Each request is judged, so that a test sees it.
+    authorization: { mode: 'Webhook', webhook: { cacheAuthorizedTTL: '1ns', cacheUnauthorizedTTL: '1ns' } },
+    featureGates: { AllowParsingUserUIDFromCertAuth: readsUid },
+  })
+}
+
+interface Review {
+  readonly spec: {
+    readonly token?: string
+    readonly user: string
+    readonly uid?: string
+    readonly groups: readonly string[]
+    readonly extra?: Caller['extra']
+    readonly resourceAttributes: { readonly verb: string; readonly subresource: string }
+  }
+}
+
+/** An API server that answers what it is asked about callers as the test says. */
+function createReviewer({ isAllowed = () => true, tokenUser }: ServerOptions): Pick<KubeClient, 'send'> {
+  return {
+    async send<T>({ path, body }: KubeRequest): Promise<T> {
+      const { spec } = body as Review
+      if (path.endsWith('tokenreviews')) {
+        const username = tokenUser?.(spec.token ?? '')
+        return { status: { authenticated: username !== undefined, user: { username, groups: [] } } } as T
+      }
+      const { user: name, uid, groups, extra, resourceAttributes } = spec
+      const caller = { name, groups, ...(uid !== undefined && { uid }), ...(extra !== undefined && { extra }) }
+      return { status: { allowed: isAllowed(caller, resourceAttributes) } } as T
+    },
   }
 }
 
