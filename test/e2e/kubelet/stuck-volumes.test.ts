@@ -118,7 +118,7 @@ describe('volumes that hang, or take long', () => {
       const children = await readFile(`/proc/${node.agent.pid}/task/${node.agent.pid}/children`, 'utf8')
       for (const child of children.split(' ').filter(Boolean)) {
         const command = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')
-        if (/\/child\/main\.[jt]s/.test(command) && (await isStuck(child))) return child
+        if (/\/child\/answer-requests\.[jt]s/.test(command) && (await isStuck(child))) return child
       }
       return undefined
     })
