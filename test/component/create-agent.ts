@@ -73,8 +73,6 @@ export interface AgentOptions {
   readonly dynamicResources?: Membership['dynamicResources']
   /** The cluster that the agent belongs to; without, to none. */
   readonly cluster?: Omit<Cluster, 'membership' | 'heartbeats' | 'certificates' | 'dropConnections' | 'loops'>
-  /** Takes what metrics would show of claims. */
-  readonly claimCounts?: string[]
   /** Takes the reasons of events about the node. */
   readonly nodeEvents?: string[]
   /** Loops of the agent that run too, by name. */
@@ -304,7 +302,7 @@ function startLoops(
 }
 
 /** What the agent reports, for tests to read. */
-function createRecords({ claimCounts = [], nodeEvents = [], metrics: given }: AgentOptions) {
+function createRecords({ nodeEvents = [], metrics: given }: AgentOptions) {
   const events: (PodEvent & { readonly uid: PodUid })[] = []
   const counted: string[] = []
   const reported: number[] = []
@@ -321,8 +319,6 @@ function createRecords({ claimCounts = [], nodeEvents = [], metrics: given }: Ag
     devicePluginRegistered: (resource) => void counted.push(`registered ${resource}`),
     devicesAllocated: (resource) => void counted.push(`allocated ${resource}`),
     stateSetAside: (kind) => void counted.push(`set aside ${kind}`),
-    draOperation: ({ name, failed }) => void claimCounts.push(`${name} ${failed ? 'failed' : 'ok'}`),
-    draCall: ({ driver, code }) => void claimCounts.push(`${driver} ${code}`),
     podStatusReported: (seconds) => void reported.push(seconds),
     probe: (_, result) => void probeRuns.push({ result }),
     ...given,

@@ -39,6 +39,10 @@ export async function createClaimCluster(t: TestContext, world: World) {
   const files = { state: new FakeStateFile('dra_manager_state'), health: new FakeStateFile('dra_health_state') }
   for (const file of Object.values(files)) world.otherFiles.set(file.path, file)
   const counted: string[] = []
+  const metrics = {
+    draOperation: ({ name, failed }) => void counted.push(`${name} ${failed ? 'failed' : 'ok'}`),
+    draCall: ({ driver, code }) => void counted.push(`${driver} ${code}`),
+  } satisfies AgentOptions['metrics']
   const nodeEvents: string[] = []
   const dynamicResources = createDynamicResourcesApi({
     client: cluster.client,
@@ -67,7 +71,7 @@ export async function createClaimCluster(t: TestContext, world: World) {
     },
     /** An agent of the cluster; its drivers are registered by the test, unless it runs the loop that finds them. */
     join: async (options: AgentOptions = {}) => {
-      const given = { dynamicResources, claimCounts: counted, nodeEvents, ...options }
+      const given = { dynamicResources, metrics, nodeEvents, ...options }
       const agent = await joinCluster(world, cluster, given)
       agent.setPods([])
       return { agent, dra: agent.dra }
