@@ -97,7 +97,7 @@ function need<T>(client: T | undefined, what: string): T {
 }
 
 /** Who it is, and then whether it may: for every request alike. */
-export function createAccessCheck({
+function createAccessCheck({
   authenticate,
   authorize,
 }: {
