@@ -14,7 +14,7 @@ import type { CgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import type { StatsFiles } from '../system/directories/stats-files.ts'
 import type { KernelLog } from '../system/machine/kernel-log.ts'
 import type { PodNetwork } from '../pods/probes/pod-network.ts'
-import type { LastGoodManifests } from '../system/directories/last-good-manifests.ts'
+import type { ManifestCopies } from '../system/directories/last-good-manifests.ts'
 import type { createPodFiles } from '../system/directories/pod-files.ts'
 import type { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
 import type { FileSystemSpace } from '../system/files/file-system-space.ts'
@@ -66,7 +66,7 @@ export interface Host {
   stateFile(path: string): StateFile
   recordFolder(path: string): ReturnType<typeof createRecordFolder>
   /** Copies of manifests in a folder, as they were when last good. */
-  lastGoodManifests(folder: string): LastGoodManifests
+  lastGoodManifests(folder: string): ManifestCopies
   podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
   userNamespaceRecords(rootDirectory: string): ReturnType<typeof createUserNamespaceRecords>
   /** The shims of the containerd at a socket, in one of its namespaces. */

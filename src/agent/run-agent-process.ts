@@ -1,4 +1,4 @@
-import { checkMachine } from '../system/machine/check-machine.ts'
+import { checkStart } from '../system/machine/check-start.ts'
 import { applyKernelSettings } from '../system/machine/apply-kernel-settings.ts'
 import type { Clock } from '../base/async/clock.ts'
 import { TaskGroup } from '../base/async/task-group.ts'
@@ -60,7 +60,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
     withoutApi: settings.withoutApi,
     rootDir: flags.rootDir,
   })
-  checkMachine(settings, machine)
+  checkStart(settings, machine)
   const watchdogMs = parseWatchdog(deps.environment)
 
   await using group = new TaskGroup(signal)

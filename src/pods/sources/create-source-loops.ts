@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Loop } from '../../base/async/loop.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
-import type { LastGoodManifests } from '../../system/directories/last-good-manifests.ts'
+import type { ManifestCopies } from '../../system/directories/last-good-manifests.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { decodeStaticPods } from './decode-static-pod.ts'
 import type { PodConfigMux } from './pod-config-mux.ts'
@@ -11,7 +11,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 
 export interface SourceLoopsDeps {
   readonly settings: Settings
-  readonly host: { lastGoodManifests(folder: string): LastGoodManifests }
+  readonly host: { lastGoodManifests(folder: string): ManifestCopies }
   /** Static pods may refer to what is read elsewhere. */
   readonly hasObjects: boolean
   /** The pods that an API wants here; undefined without one. */

@@ -1,4 +1,4 @@
-import type { LastGoodManifests } from '../../system/directories/last-good-manifests.ts'
+import type { ManifestCopies } from '../../system/directories/last-good-manifests.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
 import type { createRecordFolder } from '../../system/files/state/record-folder.ts'
 
@@ -29,7 +29,7 @@ export function createInMemoryRecords(): ReturnType<typeof createRecordFolder> {
 }
 
 /** Copies of manifests that go with the process. */
-export function createInMemoryManifests(): LastGoodManifests {
+export function createInMemoryManifests(): ManifestCopies {
   const copies = new Map<string, Uint8Array>()
   return {
     read: async (name) => copies.get(name),

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
 
-export type LastGoodManifests = ReturnType<typeof createLastGoodManifests>
+export type ManifestCopies = ReturnType<typeof createLastGoodManifests>
 
 // Not what a killed agent left unfinished.
 const COPY = /^[0-9a-f]{64}$/

@@ -3,7 +3,7 @@ import type { DecodedManifest } from '../../../model/schema/decode-pods.ts'
 import { ManifestError } from '../../../model/schema/manifest-error.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { EtcdChange, StoreTime } from '../../../protocols/etcd/etcd-connection.ts'
-import type { LastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
+import type { ManifestCopies } from '../../../system/directories/last-good-manifests.ts'
 import type { RefusedManifests } from '../refused-manifests.ts'
 import { KeptValues } from './kept-values.ts'
 import type { KeptManifest, KeptStore } from './kept-values.ts'
@@ -15,7 +15,7 @@ export interface EtcdPodsDeps {
   readonly isOurs: (key: string) => boolean
   readonly decode: (bytes: Uint8Array, key: string) => DecodedManifest
   /** What was good when it was last read, by key: it counts over the end of the agent. */
-  readonly lastGood: LastGoodManifests
+  readonly lastGood: ManifestCopies
   readonly logger: Logger
   /** What cannot be used at the moment, for those who ask what is wrong. */
   readonly refused: Pick<RefusedManifests, 'set' | 'delete'>

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { StoreTime } from '../../../protocols/etcd/etcd-connection.ts'
-import type { LastGoodManifests } from '../../../system/directories/last-good-manifests.ts'
+import type { ManifestCopies } from '../../../system/directories/last-good-manifests.ts'
 
 /** A manifest of a value, under the name that distinguishes it from the others of that value. */
 export interface KeptManifest {
@@ -31,12 +31,12 @@ const MARK = ''
 
 /** The values of etcd that were good when last read, on disk: they count over the end of the agent. */
 export class KeptValues {
-  readonly #lastGood: LastGoodManifests
+  readonly #lastGood: ManifestCopies
   readonly #logger: Logger
   /** The keys whose newest value is not on disk. */
   readonly #missing = new Set<string>()
 
-  constructor(lastGood: LastGoodManifests, logger: Logger) {
+  constructor(lastGood: ManifestCopies, logger: Logger) {
     this.#lastGood = lastGood
     this.#logger = logger
   }

@@ -7,7 +7,7 @@ interface CheckedSettings {
 }
 
 /** Refuses to start where the configuration, or what is there of the agent, does not fit the machine. */
-export function checkMachine(
+export function checkStart(
   { config, flags, withoutApi }: CheckedSettings,
   machine: Pick<MachineInfo, 'swapBytes'>,
 ): void {
