@@ -11,7 +11,7 @@ import {
   removeTree,
 } from '../system/files/state/state-folder.ts'
 import { stopAgent } from './node/agent/agent-process.ts'
-import { checkRoot } from './node/check-machine.ts'
+import { checkRoot } from './node/check-requirements.ts'
 import { canConnect, findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'
 import { findNoted, stopProcess } from './node/known-process.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'

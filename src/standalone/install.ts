@@ -2,7 +2,7 @@ import { makeFolder, writeFileDurably } from '../system/files/durable-file.ts'
 import { inspectPath } from '../system/files/read-manifest-file.ts'
 import { removeTree } from '../system/files/state/state-folder.ts'
 import { runProcess } from '../system/processes/run-process.ts'
-import { checkRoot } from './node/check-machine.ts'
+import { checkRoot } from './node/check-requirements.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 

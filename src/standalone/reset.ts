@@ -2,7 +2,7 @@ import { mountPointsBelow, readMountTable } from '../system/mounts/mount-table.t
 import { realFolder, removeTree } from '../system/files/state/state-folder.ts'
 import { runDown } from './down.ts'
 import type { DownDeps } from './down.ts'
-import { checkRoot } from './node/check-machine.ts'
+import { checkRoot } from './node/check-requirements.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout, forgottenPaths } from './node/node-layout.ts'
 import { readNodeRecord } from './node/node-record.ts'

@@ -1,5 +1,5 @@
 import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
-import { checkRoot } from './node/check-machine.ts'
+import { checkRoot } from './node/check-requirements.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'

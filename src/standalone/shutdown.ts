@@ -1,7 +1,7 @@
 import { realFolder } from '../system/files/state/state-folder.ts'
 import { KUBELET_ROOT } from './node/agent/agent-client.ts'
 import { askShutdownSocket, shutdownSocketOf } from './node/agent/shutdown-client.ts'
-import { checkRoot } from './node/check-machine.ts'
+import { checkRoot } from './node/check-requirements.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'
 import { computeNodeLayout } from './node/node-layout.ts'

@@ -15,7 +15,7 @@ import {
   checkPrograms,
   checkRuntime,
   toFolderError,
-} from '../node/check-machine.ts'
+} from '../node/check-requirements.ts'
 import { EXAMPLE_FILE, examplePod } from '../images/example-pod.ts'
 import type { StandaloneDeps, UpDeps } from '../node/node-deps.ts'
 import { computeNodeLayout } from '../node/node-layout.ts'

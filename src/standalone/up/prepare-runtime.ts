@@ -1,4 +1,4 @@
-import { findOciRuntime, toFolderError } from '../node/check-machine.ts'
+import { findOciRuntime, toFolderError } from '../node/check-requirements.ts'
 import {
   configureContainerd,
   configureNetwork,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
-import { checkPrograms, checkRuntime, chooseRuntime, findOciRuntime } from './check-machine.ts'
+import { checkPrograms, checkRuntime, chooseRuntime, findOciRuntime } from './check-requirements.ts'
 
 const NOWHERE = `unix://${join(makeTemporaryFolder(), 'docker.sock')}`
 
