@@ -204,7 +204,7 @@ async function passUntil(watch: { readonly clock: FakeClock }, isTrue: () => boo
   await until(() => {
     if (performance.now() - at > 5) {
       at = performance.now()
-      void watch.clock.advance(50)
+      void watch.clock.advance(150)
     }
     return isTrue()
   }, 'something in time')
