@@ -65,6 +65,11 @@ metadata: {name: web, namespace: shop}
     assert.deepEqual(split(text), ['v1 Namespace shop ', 'apps/v1 Deployment web shop', 'v1 Pod one '])
   })
 
+  test('may have an object on the line of a separator', () => {
+    const one = '{apiVersion: v1, kind: Pod, metadata: {name: one}}'
+    assert.deepEqual(split(`--- ${one}\n---\t# none\n--- ${one}\n---\n`), ['v1 Pod one ', 'v1 Pod one '])
+  })
+
   test('goes to the server as it is written', () => {
     const [object] = parseFileObjects('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: no}\n', parse)
     assert.match(object?.text ?? '', /x: no/)

@@ -14,11 +14,13 @@ export type YamlParser = (text: string) => unknown
 // As much as the server takes at once; what is larger is no manifest.
 const MOST_BYTES = 3 * 1024 * 1024
 const MOST_OBJECTS = 500
+// With the rest of its line only where that is a comment.
+const SEPARATOR = /^---(?=[ \t]|$)(?:[ \t]*(?:#.*)?$)?/m
 
 /** The objects of a file of YAML or JSON, in their order, lists taken apart. Throws an error that says where it is wrong. */
 export function parseFileObjects(text: string, parse: YamlParser): readonly FileObject[] {
   if (text.length > MOST_BYTES) throw new Error(`Expected at most ${MOST_BYTES} characters, there are ${text.length}`)
-  const documents = text.replaceAll('\r\n', '\n').split(/^---(?:[ \t].*)?$/m)
+  const documents = text.replaceAll('\r\n', '\n').split(SEPARATOR)
   const objects = documents.flatMap((document, index) => {
     if (document.replaceAll(/^\s*(?:#.*|\.\.\.)?$/gm, '').trim() === '') return []
     const where = documents.length > 1 ? `Document ${index + 1}` : 'The text'
