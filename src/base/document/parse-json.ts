@@ -1,5 +1,6 @@
 import { MAX_SCALAR_LENGTH, SyntaxProblem, tooLong } from './document-value.ts'
 import type { DocumentValue, ParsedText, Segments } from './document-value.ts'
+import { ParseBudget } from './parse-budget.ts'
 import { PositionIndex, setKey } from './position-index.ts'
 
 // A pod nests about ten deep; this is far beyond and far from the end of the stack.
@@ -15,8 +16,8 @@ const SPACE = /[ \t\r\n]*/y
  * Text of a JSON object → its value with positions. JSON.parse would round integers beyond 2^53, take the last of two equal
  * keys in silence and do not report where a value stands.
  */
-export function parseJson(text: string): ParsedText {
-  const reader = new JsonReader(text)
+export function parseJson(text: string, budget = new ParseBudget()): ParsedText {
+  const reader = new JsonReader(text, budget)
   const start = reader.skipSpace()
   const value = reader.readValue(0)
   const end = reader.skipSpace()
@@ -29,10 +30,12 @@ export function parseJson(text: string): ParsedText {
 class JsonReader {
   readonly positions = new PositionIndex()
   readonly #text: string
+  readonly #budget: ParseBudget
   #offset = 0
 
-  constructor(text: string) {
+  constructor(text: string, budget: ParseBudget) {
     this.#text = text
+    this.#budget = budget
   }
 
   skipSpace(): number {
@@ -42,6 +45,7 @@ class JsonReader {
 
   readValue(depth: number): DocumentValue {
     if (depth > MAX_DEPTH) throw this.#problem('nested too deeply')
+    this.#budget.takeJsonValue(this.#offset)
     switch (this.#text[this.#offset]) {
       case '{':
         return this.#readObject(depth)

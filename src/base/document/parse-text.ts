@@ -1,5 +1,6 @@
 import type { DocumentValue, Segments } from './document-value.ts'
 import { SyntaxProblem } from './document-value.ts'
+import { ParseBudget } from './parse-budget.ts'
 import { parseJson } from './parse-json.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { TextPlaces } from './text-places.ts'
@@ -29,12 +30,12 @@ export class TextError extends Error {
 
 const START: Place = { line: 1, column: 1 }
 
-/** Bytes of a JSON or YAML text → its value, with where everything stands; throws TextError for what is neither. */
-export function parseText(bytes: Uint8Array): LocatedText {
+/** Bytes of a JSON or YAML text → its value, with where everything stands; throws TextError for what is neither, or more than the budget allows. */
+export function parseText(bytes: Uint8Array, budget = new ParseBudget()): LocatedText {
   const text = decodeUtf8(bytes)
   const places = new TextPlaces(text)
   try {
-    const parsed = /^\s*\{/.test(text) ? parseJson(text) : parseYaml(text)
+    const parsed = /^\s*\{/.test(text) ? parseJson(text, budget) : parseYaml(text, budget)
     return {
       value: parsed.value,
       locate: (segments) => places.at(parsed.offsetOf(segments)),

@@ -3,14 +3,11 @@ import { extname } from 'node:path'
 import type { Node, Pair, ParsedNode, Scalar, YAMLMap } from 'yaml'
 import { MAX_SCALAR_LENGTH, SyntaxProblem, tooLong } from './document-value.ts'
 import type { DocumentObject, DocumentValue, ParsedText, Segments } from './document-value.ts'
+import { ParseBudget } from './parse-budget.ts'
 import { PositionIndex, setKey } from './position-index.ts'
 import { toYamlScalar } from './yaml-scalar.ts'
 
-// A large pod has some ten thousand tokens, a configuration a few hundred. The parser takes about 3 µs and 400 bytes for each and blocks the process.
-const MAX_TOKENS = 300_000
 const MAX_DEPTH = 200
-// Values that aliases add by repeating what an anchor names; keeps "a billion laughs" from growing.
-const MAX_ALIASED_VALUES = 20_000
 
 // Go's parser knows these as floats, and cannot pass them on as JSON.
 const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
@@ -27,12 +24,12 @@ const requireYaml = createRequire(import.meta.url)
 let loaded: Yaml | undefined
 
 /** Text of a YAML document → its value with positions, by the rules of the Go API machinery (YAML 1.1). */
-export function parseYaml(text: string): ParsedText {
+export function parseYaml(text: string, budget = new ParseBudget()): ParsedText {
   const forbidden = text.search(FORBIDDEN)
   if (forbidden >= 0) throw new SyntaxProblem('control characters are not allowed', forbidden)
   loaded ??= requireYaml(LIBRARY) as Yaml
-  const { root, secondAt } = composeOne(loaded, text)
-  const builder = new ValueBuilder(loaded, text)
+  const { root, secondAt } = composeOne(loaded, text, budget)
+  const builder = new ValueBuilder(loaded, text, budget)
   const value = builder.build(root, 0)
   const start = root?.range?.[0] ?? 0
   const { positions } = builder
@@ -41,12 +38,16 @@ export function parseYaml(text: string): ParsedText {
 }
 
 /** The first document that has something in it, and where another one begins. */
-function composeOne(yaml: Yaml, text: string): { root: Node | null; secondAt: number | undefined } {
+function composeOne(
+  yaml: Yaml,
+  text: string,
+  budget: ParseBudget,
+): { root: Node | null; secondAt: number | undefined } {
   // Every scalar stays text: its meaning is decided here, not by YAML 1.2. Equal keys are found here too, in linear time.
   const composer = new yaml.Composer({ schema: 'failsafe', uniqueKeys: false })
   let root: Node | null | undefined
   try {
-    for (const document of composer.compose(boundedTokens(yaml, text), true, text.length)) {
+    for (const document of composer.compose(boundedTokens(yaml, text, budget), true, text.length)) {
       const isNothing = document.contents === null || isEmpty(yaml, document.contents)
       if (root !== undefined && !isNothing) return { root, secondAt: document.range[0] }
       const [error] = document.errors
@@ -67,10 +68,9 @@ function isEmpty(yaml: Yaml, node: Node): boolean {
   return yaml.isScalar(node) && node.source === '' && node.anchor === undefined && node.tag === undefined
 }
 
-function* boundedTokens(yaml: Yaml, text: string) {
+function* boundedTokens(yaml: Yaml, text: string, budget: ParseBudget) {
   const parser = new yaml.Parser()
   let offset = 0
-  let count = 0
   let depth = 0
   for (const lexeme of new yaml.Lexer().lex(text)) {
     if (lexeme === '[' || lexeme === '{') depth++
@@ -78,7 +78,7 @@ function* boundedTokens(yaml: Yaml, text: string) {
     if (depth > MAX_DEPTH) throw new SyntaxProblem('nested too deeply', offset)
     if (lexeme.length > MAX_SCALAR_LENGTH && !lexeme.startsWith('#'))
       throw new SyntaxProblem(tooLong(lexeme.length), offset)
-    if (++count > MAX_TOKENS) throw new SyntaxProblem('too many values', offset)
+    budget.takeToken(offset)
     yield* parser.next(lexeme)
     offset = parser.offset
   }
@@ -100,13 +100,14 @@ class ValueBuilder {
   readonly positions = new PositionIndex()
   readonly #yaml: Yaml
   readonly #text: string
+  readonly #budget: ParseBudget
   readonly #anchors = new Map<string, Anchored | 'open'>()
-  #aliased = 0
   #size = 0
 
-  constructor(yaml: Yaml, text: string) {
+  constructor(yaml: Yaml, text: string, budget: ParseBudget) {
     this.#yaml = yaml
     this.#text = text
+    this.#budget = budget
   }
 
   build(node: Node | ParsedNode | null, depth: number): DocumentValue {
@@ -190,9 +191,8 @@ class ValueBuilder {
     const found = this.#anchors.get(anchor)
     if (found === undefined) throw new SyntaxProblem(`alias "*${anchor}" names no anchor before it`, offset)
     if (found === 'open') throw new SyntaxProblem(`anchor "&${anchor}" contains itself`, offset)
-    this.#aliased += found.size
     this.#size += found.size
-    if (this.#aliased > MAX_ALIASED_VALUES) throw new SyntaxProblem('aliases repeat too much', offset)
+    this.#budget.takeAliasedValues(found.size, offset)
     return found.value
   }
 

@@ -8,6 +8,7 @@ import { ManifestError } from './manifest-error.ts'
 import type { ManifestProblem } from './manifest-error.ts'
 import type { DocumentValue } from '../../base/document/document-value.ts'
 import { isRecord } from '../../base/document/is-record.ts'
+import type { ParseBudget } from '../../base/document/parse-budget.ts'
 import { parseManifest } from './parse-manifest.ts'
 import type { LocatedManifest } from './parse-manifest.ts'
 import { findApiReferences, findClaimReferences } from './static-pod-references.ts'
@@ -24,6 +25,8 @@ export interface DecodeOptions {
   readonly rules?: PodRules
   /** May the manifest be a PodList? A file holds one Pod. */
   readonly allowList: boolean
+  /** What the documents of one file may have together. */
+  readonly budget?: ParseBudget
 }
 
 /** The pods of a manifest, and what was left out of them. */
@@ -38,7 +41,7 @@ export interface DecodedManifest {
  * one bad pod of a list refuses the list. Unknown fields are warnings: the pod runs, and each of them is named.
  */
 export function decodePods(bytes: Uint8Array, options: DecodeOptions): DecodedManifest {
-  const manifest = parseManifest(bytes)
+  const manifest = parseManifest(bytes, options.budget)
   const kind = kindOf(manifest, options.allowList)
   const decoded = decodeObject(manifest.value, kind)
   failWith(manifest, decoded.errors)

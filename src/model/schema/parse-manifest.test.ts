@@ -82,6 +82,7 @@ describe('parseManifest()', () => {
     ['deep YAML lists', bytes(`a: ${'['.repeat(100_000)}`), /nested too deeply$/],
     ['deep YAML blocks', bytes('- '.repeat(20_000)), /nested too deeply$/],
     ['very many values', bytes('- a\n'.repeat(200_000)), /too many values/],
+    ['very many values in JSON', bytes(`{"a": [${'1,'.repeat(600_000)}1]}`), /^1:\d+ too many values$/],
     ['a billion laughs', bytes(laughs.join('\n')), /aliases repeat too much$/],
     ['an anchor inside itself', bytes('a: &a [*a]'), /^1:8 anchor "&a" contains itself$/],
     ['an alias of nothing', bytes('a: *b'), /^1:4 alias "\*b" names no anchor before it$/],

@@ -5,8 +5,11 @@ import { decodePods } from '../../model/schema/decode-pods.ts'
 import type { DecodedManifest, DecodeOptions } from '../../model/schema/decode-pods.ts'
 import { ManifestError } from '../../model/schema/manifest-error.ts'
 import type { ManifestProblem } from '../../model/schema/manifest-error.ts'
-import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
+import { MAX_MANIFEST_BYTES, MAX_MANIFEST_DOCUMENTS } from '../../model/schema/parse-manifest.ts'
+import { ParseBudget } from '../../base/document/parse-budget.ts'
+import { TextError } from '../../base/document/parse-text.ts'
 import { splitDocuments } from '../../base/document/split-documents.ts'
+import type { SplitDocument } from '../../base/document/split-documents.ts'
 import type { PodRules } from '../../model/schema/validate-pod.ts'
 import type { ManifestPod } from '../../model/schema/default-pod.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -27,6 +30,9 @@ export interface StaticPodSettings {
   readonly rules?: PodRules
 }
 
+// More of them help no one, and each document takes time.
+const MOST_PROBLEMS = 10
+
 // Node problems must not evict what was put on the node by hand.
 const NO_EXECUTE: Toleration = { operator: 'Exists', effect: 'NoExecute' }
 
@@ -42,33 +48,42 @@ export function decodeStaticPods(
     ...(settings.rules && { rules: settings.rules }),
     allowList: origin.kind === 'http',
   }
-  const documents =
-    origin.kind === 'file' && bytes.length <= MAX_MANIFEST_BYTES
-      ? splitDocuments(Buffer.from(bytes).toString('utf8'))
-      : []
+  const documents = origin.kind === 'file' && bytes.length <= MAX_MANIFEST_BYTES ? split(bytes) : []
   return documents.length > 1 ? decodeDocuments(documents, options) : decodePods(bytes, options)
 }
 
+function split(bytes: Uint8Array): readonly SplitDocument[] {
+  try {
+    return splitDocuments(bytes, MAX_MANIFEST_DOCUMENTS)
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error
+    throw new ManifestError([{ path: '', rule: error.message, ...error.place }])
+  }
+}
+
 /** Each document is a pod. What is wrong with any of them refuses the file, so that it never runs in part. */
-function decodeDocuments(documents: ReturnType<typeof splitDocuments>, options: DecodeOptions): DecodedManifest {
+function decodeDocuments(documents: readonly SplitDocument[], options: Omit<DecodeOptions, 'budget'>): DecodedManifest {
+  const budget = new ParseBudget()
   const problems: ManifestProblem[] = []
-  const decoded = documents.flatMap(({ text, line }) => {
+  const pods: Pod[] = []
+  const warnings: ManifestProblem[] = []
+  for (const { bytes, line } of documents) {
     const shift = (problem: ManifestProblem) => ({ ...problem, line: problem.line + line })
+    if (problems.length >= MOST_PROBLEMS || budget.isSpent) {
+      problems.push(shift({ path: '', rule: 'not read from here on', line: 1, column: 1 }))
+      break
+    }
     try {
-      const { pods, warnings } = decodePods(Buffer.from(text), options)
-      return [{ pods, warnings: warnings.map(shift) }]
+      const decoded = decodePods(bytes, { ...options, budget })
+      pods.push(...decoded.pods)
+      warnings.push(...decoded.warnings.map(shift))
     } catch (error) {
       if (!(error instanceof ManifestError)) throw error
       problems.push(...error.problems.map(shift))
-      return []
     }
-  })
-  if (problems.length > 0) throw new ManifestError(problems)
-  return {
-    kind: 'pods',
-    pods: decoded.flatMap(({ pods }) => pods),
-    warnings: decoded.flatMap(({ warnings }) => warnings),
   }
+  if (problems.length > 0) throw new ManifestError(problems)
+  return { kind: 'pods', pods, warnings }
 }
 
 /** A static pod's identity follows from its content, its node and its place, so that it survives a restart of the agent. */

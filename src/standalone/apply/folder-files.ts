@@ -100,7 +100,7 @@ export class FolderFiles {
     if (content.kind === 'failed') return this.#reject(path, name, content.reason, content.kind)
     try {
       if (content.kind === 'unusable') throw new Error(content.reason)
-      this.#take(name, found.stamp, parseObjects(content.bytes))
+      this.#take(name, found.stamp, await parseObjects(content.bytes))
     } catch (error) {
       this.#reject(path, name, errorMessage(error), found.stamp)
     }
@@ -111,7 +111,7 @@ export class FolderFiles {
     if (this.#files.get(name)?.stamp === stamp) return
     const path = join(this.#folder, name)
     try {
-      const objects = parseObjects(Buffer.from(await this.#build(path, signal)))
+      const objects = await parseObjects(Buffer.from(await this.#build(path, signal)))
       this.#take(
         name,
         stamp,

@@ -1,7 +1,9 @@
+import { createTurns } from '../../base/async/next-turn.ts'
 import { isRecord } from '../../base/document/is-record.ts'
 import type { DocumentValue, Segments } from '../../base/document/document-value.ts'
 import { parseText, TextError } from '../../base/document/parse-text.ts'
 import { splitDocuments } from '../../base/document/split-documents.ts'
+import type { SplitDocument } from '../../base/document/split-documents.ts'
 import type { AppliedObject } from './applied-object.ts'
 
 /** An object of a file, and the line where it begins. */
@@ -17,14 +19,36 @@ class ObjectsError extends Error {
   override readonly name = 'ObjectsError'
 }
 
+// A whole cluster in one file has some thousands of objects.
+const MAX_DOCUMENTS = 10_000
+// What else the process does waits no longer than this, or as long as one document takes.
+const TURN_MS = 20
+
 /** The objects of a file: JSON or YAML, several documents, lists of objects. Nothing of a file with a fault is used. */
-export function parseObjects(bytes: Uint8Array): readonly LocatedObject[] {
-  return splitDocuments(Buffer.from(bytes).toString('utf8')).flatMap(({ text, line }) => parseDocument(text, line))
+export async function parseObjects(bytes: Uint8Array): Promise<readonly LocatedObject[]> {
+  const nextTurn = createTurns(TURN_MS)
+  const objects: LocatedObject[] = []
+  for (const document of split(bytes)) {
+    for (const object of parseDocument(document)) objects.push(object)
+    await nextTurn()
+  }
+  return objects
 }
 
-function parseDocument(text: string, line: number): readonly LocatedObject[] {
+function split(bytes: Uint8Array): readonly SplitDocument[] {
   try {
-    const parsed = parseText(Buffer.from(text))
+    return splitDocuments(bytes, MAX_DOCUMENTS)
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error
+    throw new ObjectsError(`line ${error.place.line}: ${error.message}`, { cause: error })
+  }
+}
+
+function parseDocument({ bytes, line }: SplitDocument): readonly LocatedObject[] {
+  try {
+    const parsed = parseText(bytes)
+    if (parsed.second !== undefined)
+      throw new TextError('a second document starts here, expected "---" before it', parsed.second)
     const [duplicate] = parsed.duplicates
     if (duplicate !== undefined) throw new TextError(`the key "${duplicate.segments.at(-1)}" is there twice`, duplicate)
     return toObjects(parsed.value, (path) => parsed.locate(path).line + line, [])
