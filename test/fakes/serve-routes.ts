@@ -24,7 +24,7 @@ export async function serveRoutes(
       port: 0,
       routes,
       metrics: { requestStarted() {}, requestEnded() {} },
-      limits: { all: 100, unauthenticated: 100 },
+      limits: { all: 100, replaceable: 100 },
       log: silentLogger,
       clock: systemClock,
       onListening: listening.resolve,

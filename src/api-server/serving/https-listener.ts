@@ -36,7 +36,7 @@ export interface ListenerDeps {
 }
 
 // A node's clients need a few dozen. One in its handshake costs up to 45 kB, most of it in OpenSSL.
-const LIMITS = { all: 500, unauthenticated: 100 }
+const LIMITS = { all: 500, replaceable: 100 }
 // What is being answered gets this long when the server ends.
 const STOP_MS = 700
 
@@ -120,7 +120,7 @@ export class HttpsListener {
 
   #authenticate(request: ServedRequest): RequestUser {
     const user = this.#deps.authenticate(credentialsOf(request))
-    if (user !== ANONYMOUS_USER) this.#connections.know(request.socket)
+    if (user !== ANONYMOUS_USER) this.#connections.keep(request.socket)
     return user
   }
 }

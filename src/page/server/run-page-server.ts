@@ -15,7 +15,7 @@ const MAX_HEADER_BYTES = 16 * 1024
 const DEADLINE_MS = 15_000
 const IDLE_MS = 60_000
 // Of one page: its stream, perhaps a log, and what is asked for in between.
-const LIMITS = { all: 200, unauthenticated: 200 }
+const LIMITS = { all: 200, replaceable: 200 }
 const TERMINAL = /^\/api\/v1\/namespaces\/[\w.-]+\/pods\/[\w.-]+\/exec(?:\?|$)/
 
 /** Serves the page on loopback until the signal aborts. What answers is loaded with the first request: until then this is only a port. */

@@ -2,10 +2,12 @@
 export interface ConnectionLimits {
   readonly all: number
   /**
-   * Those in their handshake, and those that have not shown who they are. A newcomer drives out the oldest of them, so that no client can keep
-   * others out by only sitting there.
+   * Those that the server does not keep: in their handshake, of clients that have not shown who they are, or without a request, as the server decides.
+   * A newcomer drives out the oldest of them, so that no client can keep others out by only sitting there.
    */
-  readonly unauthenticated: number
+  readonly replaceable: number
+  /** From one address. A newcomer beyond drives out the oldest replaceable one from there, or is closed. */
+  readonly perAddress?: number
 }
 
 /** How long a connection may take for each part of its life; what is late is closed. */

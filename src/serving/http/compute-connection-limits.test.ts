@@ -9,7 +9,7 @@ test('computeConnectionLimits() leaves half of the descriptors to the agent, wha
     [256, 32, 8],
     [16, 4, 4],
   ] as const
-  for (const [openFiles, all, unauthenticated] of rows)
-    assert.deepEqual(computeConnectionLimits(openFiles), { all, unauthenticated }, `${openFiles} files`)
-  assert.deepEqual(computeConnectionLimits(Number.POSITIVE_INFINITY), { all: 4000, unauthenticated: 250 })
+  for (const [openFiles, all, replaceable] of rows)
+    assert.deepEqual(computeConnectionLimits(openFiles), { all, replaceable }, `${openFiles} files`)
+  assert.deepEqual(computeConnectionLimits(Number.POSITIVE_INFINITY), { all: 4000, replaceable: 250 })
 })

@@ -12,5 +12,5 @@ const MOST_UNAUTHENTICATED = 250
 /** What one port may have where the process may open so many files. */
 export function computeConnectionLimits(openFiles: number): ConnectionLimits {
   const all = Math.max(FEWEST, Math.min(MOST, Math.floor(openFiles * SHARE)))
-  return { all, unauthenticated: Math.max(FEWEST, Math.min(MOST_UNAUTHENTICATED, Math.floor(all / 4))) }
+  return { all, replaceable: Math.max(FEWEST, Math.min(MOST_UNAUTHENTICATED, Math.floor(all / 4))) }
 }

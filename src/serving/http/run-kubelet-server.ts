@@ -53,7 +53,7 @@ export async function runKubeletServer(deps: KubeletServerDeps, signal: AbortSig
   const { log, certificates, clientCa } = deps
   const knowing: AccessCheck = async (request, path, s) => {
     const access = await deps.checkAccess(request, path, s)
-    if (access.refusal === undefined) connections.know(request.socket)
+    if (access.refusal === undefined) connections.keep(request.socket)
     return access
   }
   const requests = new RequestServer({ ...deps, checkAccess: knowing, type: 'readwrite' })

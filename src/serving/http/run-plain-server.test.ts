@@ -52,7 +52,7 @@ test('runPlainServer() tries a port again that is taken, where that is wanted', 
   const clock = new FakeClock()
   const stop = new AbortController()
   const listening = Promise.withResolvers<number>()
-  const limits = { all: 10, unauthenticated: 10 }
+  const limits = { all: 10, replaceable: 10 }
   const base = { name: 'x', address: '127.0.0.1', port, routes, metrics, limits, log: silentLogger, clock }
   await assert.rejects(runPlainServer(base, stop.signal), new RegExp(`Cannot serve x on 127.0.0.1:${port}`))
   const running = runPlainServer({ ...base, bindRetryMs: 5000, onListening: listening.resolve }, stop.signal)

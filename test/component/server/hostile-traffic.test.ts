@@ -106,7 +106,7 @@ describe('hostile traffic', () => {
   })
 
   test('idle connections do not keep clients out', async (t) => {
-    const server = await startKubeletServer(t, { routes, limits: { all: 400, unauthenticated: 50 } })
+    const server = await startKubeletServer(t, { routes, limits: { all: 400, replaceable: 50 } })
     const credentials = await createCredentials(server)
     const sitting = Array.from({ length: 150 }, () => createConnection({ host: '127.0.0.1', port: server.port }))
     t.after(() => sitting.forEach((socket) => socket.destroy()))

@@ -105,7 +105,7 @@ export async function startKubeletServer(t: TestContext, options: ServerOptions)
         },
       },
       clientCa: authorities,
-      limits: options.limits ?? { all: 400, unauthenticated: 100 },
+      limits: options.limits ?? { all: 400, replaceable: 100 },
       deadlines: options.deadlines,
       tls: { minVersion: 'TLSv1.2', ...options.tls },
       audit: (entry) => audits.push(entry),
