@@ -294,6 +294,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'controllers/network/iptables': ['base', 'controllers/network/nft'],
   'controllers/network/service-proxy': [
     ...workloadLayers,
+    'protocols/streams',
     'controllers/network/nft',
     'controllers/network/iptables',
     'controllers/network/endpoints',
@@ -306,7 +307,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'controllers/network/iptables',
   ],
   'controllers/network/load-balancers': workloadLayers,
-  'controllers/network/dns': workloadLayers,
+  'controllers/network/dns': [...workloadLayers, 'protocols/streams'],
   'controllers/network/ingress': [
     ...workloadLayers,
     'protocols/streams',

@@ -2,16 +2,20 @@ import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 import { describe, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import packet from 'dns-packet'
 import type { Answer, Packet } from 'dns-packet'
 import { systemClock } from '../../../src/base/async/clock.ts'
+import type { Clock } from '../../../src/base/async/clock.ts'
 import { TaskGroup } from '../../../src/base/async/task-group.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
 import { answerQuery } from '../../../src/controllers/network/dns/answer-query.ts'
 import { computeClusterZone } from '../../../src/controllers/network/dns/compute-cluster-zone.ts'
 import { Forwarder } from '../../../src/controllers/network/dns/forwarder.ts'
 import { serveDns } from '../../../src/controllers/network/dns/serve-dns.ts'
+import { FakeClock } from '../../fakes/fake-clock.ts'
 
 const many = Array.from({ length: 200 }, (_, index) => ({
   addresses: [`10.1.1.${index}`],
@@ -35,7 +39,13 @@ const zone = computeClusterZone({
 })
 
 /** A server on loopback; gone with the test. */
-async function startDns(t: TestContext, servers: readonly string[] = [], isSynced = true) {
+async function startDns(
+  t: TestContext,
+  servers: readonly string[] = [],
+  isSynced = true,
+  clock: Clock = systemClock,
+  onQuery = () => {},
+) {
   const stop = new AbortController()
   const group = new TaskGroup(stop.signal)
   const ready = Promise.withResolvers<number>()
@@ -47,8 +57,12 @@ async function startDns(t: TestContext, servers: readonly string[] = [], isSynce
       {
         address: '127.0.0.1',
         port: 0,
+        clock,
         log: silentLogger,
-        answer: (query, s) => answerQuery(deps, query, s),
+        answer(query, s) {
+          onQuery()
+          return answerQuery(deps, query, s)
+        },
         onReady: ready.resolve,
       },
       signal,
@@ -86,9 +100,11 @@ async function askUdp(port: number, bytes: Buffer, waitMs = 6000) {
   }
 }
 
+const frame = (bytes: Buffer) => Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 255]), bytes])
+
 async function askTcp(port: number, ...queries: readonly Buffer[]) {
   const socket = connect({ host: '127.0.0.1', port })
-  const framed = queries.map((bytes) => Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 255]), bytes]))
+  const framed = queries.map(frame)
   socket.write(Buffer.concat(framed))
   const answers: ReturnType<typeof packet.decode>[] = []
   let got = Buffer.alloc(0)
@@ -228,5 +244,84 @@ describe('the DNS server', () => {
     assert.deepEqual(data((await askUdp(both, query('a.example'), 1500)).message.answers), ['192.0.2.1'])
     const alone = await startDns(t, [unreachable])
     assert.equal((await askUdp(alone, query('a.example'), 1500)).rcode, 2)
+  })
+
+  test('clients that begin a question and do not go on keep none out of TCP, from many addresses or from one', async (t) => {
+    const port = await startDns(t)
+    const web = query('web.default.svc.cluster.local')
+    const begin = async (address: string) => {
+      const socket = connect({ host: '127.0.0.1', port, localAddress: address })
+      t.after(() => socket.destroy())
+      socket.on('error', () => {})
+      socket.resume()
+      await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+      socket.write(frame(web).subarray(0, 3))
+      return socket
+    }
+    const beginMany = async (count: number, address: (index: number) => string) => {
+      const sockets: Socket[] = []
+      for (let index = 0; index < count; index++) sockets.push(await begin(address(index)))
+      return sockets
+    }
+    const openOf = (sockets: readonly Socket[]) =>
+      sockets.filter(({ destroyed, closed }) => !destroyed && !closed).length
+    const greedy = await beginMany(220, () => '127.0.0.2')
+    assert.equal((await askTcp(port, web)).length, 1)
+    while (openOf(greedy) > 50) await sleep(5)
+    assert.equal(openOf(greedy), 50)
+    await beginMany(220, (index) => `127.0.1.${1 + (index % 20)}`)
+    assert.equal((await askTcp(port, web)).length, 1)
+    while (openOf(greedy) > 0) await sleep(5)
+  })
+
+  test('a question by TCP has a time by which all of it is there', async (t) => {
+    const clock = new FakeClock()
+    const port = await startDns(t, [], true, clock)
+    const bytes = frame(query('web.default.svc.cluster.local'))
+    const socket = connect({ host: '127.0.0.1', port })
+    t.after(() => socket.destroy())
+    socket.on('error', () => {}).setNoDelay()
+    const send = async (part: Buffer) => {
+      socket.write(part)
+      // Until it is there: what the server does with a part does not show.
+      await sleep(50)
+    }
+    for (const part of [bytes.subarray(0, 1), bytes.subarray(1, 9)]) {
+      await send(part)
+      await clock.advance(2400)
+    }
+    socket.write(bytes.subarray(9))
+    await once(socket, 'data')
+    const closed = once(socket, 'close')
+    await clock.advance(60_000)
+    await send(bytes.subarray(0, 5))
+    await clock.advance(5001)
+    const sentAt = performance.now()
+    socket.write(bytes.subarray(5, 6))
+    socket.resume()
+    await closed
+    // By the deadline, not for being idle.
+    assert.ok(performance.now() - sentAt < 5000)
+  })
+
+  test('who does not read the answers gets no more of them', async (t) => {
+    let answered = 0
+    const port = await startDns(t, [], true, systemClock, () => answered++)
+    const name = 'many.default.svc.cluster.local'
+    const socket = connect({ host: '127.0.0.1', port })
+    t.after(() => socket.destroy())
+    socket.on('error', () => {}).pause()
+    // Their answers are some 6 MB, more than the kernel keeps.
+    socket.write(Buffer.concat(Array<Buffer>(2000).fill(frame(query(name)))))
+    let before = -1
+    while (before !== answered) {
+      before = answered
+      await sleep(300)
+    }
+    assert.ok(answered > 0 && answered < 1500, `${answered} answers`)
+    socket.resume()
+    const isOver = () => answered === 2000
+    while (!isOver()) await sleep(10)
+    assert.equal((await askTcp(port, query(name))).length, 1)
   })
 })

@@ -74,7 +74,7 @@ export function createDnsController(deps: DnsDeps, options: DnsOptions): Control
       isSynced = true
       await using group = new TaskGroup(signal)
       group.run('service', (s) => keepPublished(deps, options, removed, s))
-      group.run('server', (s) => serveDns({ ...options, log, answer }, s))
+      group.run('server', (s) => serveDns({ ...options, clock, log, answer }, s))
       await group.join()
     },
   }

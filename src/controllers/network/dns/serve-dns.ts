@@ -2,9 +2,12 @@ import { createSocket } from 'node:dgram'
 import type { Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import type { Server } from 'node:net'
 import { AbortScope } from '../../../base/async/abort-scope.ts'
+import type { Clock } from '../../../base/async/clock.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
+import { ClientConnections } from '../../../protocols/streams/client-connections.ts'
+import { DnsConnection } from './dns-connection.ts'
 import { formatRefusal, formatReply, parseQuery, RCODES } from './dns-message.ts'
 import type { DnsQuery, DnsReply } from './dns-message.ts'
 
@@ -12,20 +15,21 @@ export interface ServeDnsOptions {
   readonly address: string
   readonly port: number
   readonly answer: (query: DnsQuery, signal: AbortSignal) => Promise<DnsReply>
+  readonly clock: Clock
   readonly log: Logger
   /** With the port that was taken. */
   readonly onReady?: (port: number) => void
 }
 
-const MOST_CONNECTIONS = 200
-const IDLE_MS = 10_000
+// Those beyond the replaceable ones have a question that is being answered. One pod has a few connections at a time.
+const LIMITS = { all: 400, replaceable: 200, perAddress: 50 }
 // More questions than that wait for other servers only in a flood.
 const MOST_OPEN = 1000
 
 /** Answers questions over UDP and TCP until the signal aborts. */
 export async function serveDns(options: ServeDnsOptions, signal: AbortSignal): Promise<never> {
   using scope = new AbortScope(signal)
-  const { address, log } = options
+  const { address, clock, log } = options
   let open = 0
   const reply = async (bytes: Buffer, isTcp: boolean, send: (answer: Buffer) => void) => {
     const query = parseQuery(bytes)
@@ -44,8 +48,10 @@ export async function serveDns(options: ServeDnsOptions, signal: AbortSignal): P
     }
   }
   const udp = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
-  const tcp = createServer((socket) => serveConnection(socket, reply))
-  tcp.maxConnections = MOST_CONNECTIONS
+  const tcp = createServer()
+  const connections = new ClientConnections(tcp, LIMITS)
+  const answerTcp = (bytes: Buffer, send: (answer: Buffer) => void) => reply(bytes, true, send)
+  tcp.on('connection', (socket) => new DnsConnection(socket, { clock, connections, reply: answerTcp }))
   try {
     udp.on('message', (bytes, from) => {
       void reply(bytes, false, (answer) => udp.send(answer, from.port, from.address, () => {}))
@@ -61,6 +67,7 @@ export async function serveDns(options: ServeDnsOptions, signal: AbortSignal): P
   } finally {
     udp.close()
     tcp.close()
+    connections.destroyAll()
   }
 }
 
@@ -75,26 +82,4 @@ async function bindBoth(udp: UdpSocket, tcp: Server, { address, port }: ServeDns
   } catch (error) {
     throw new Error(`Cannot serve DNS on ${address}:${port}`, { cause: error })
   }
-}
-
-type Reply = (bytes: Buffer, isTcp: boolean, send: (answer: Buffer) => void) => Promise<void>
-
-/** Questions with their length before them, any number on one connection. */
-function serveConnection(socket: Socket, reply: Reply): void {
-  let got: Buffer = Buffer.alloc(0)
-  socket.setTimeout(IDLE_MS, () => socket.destroy())
-  socket.on('error', () => socket.destroy())
-  socket.on('data', (chunk: Buffer) => {
-    got = Buffer.concat([got, chunk])
-    while (got.length >= 2 && got.length >= 2 + got.readUInt16BE(0)) {
-      const length = got.readUInt16BE(0)
-      const bytes = got.subarray(2, 2 + length)
-      got = got.subarray(2 + length)
-      void reply(bytes, true, (answer) => {
-        const head = Buffer.alloc(2)
-        head.writeUInt16BE(answer.length)
-        socket.write(Buffer.concat([head, answer]))
-      })
-    }
-  })
 }

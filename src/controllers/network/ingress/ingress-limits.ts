@@ -11,8 +11,13 @@ export const HEADERS_MS = 15_000
 /** How long a connection may wait for its next request. */
 export const KEEP_ALIVE_MS = 60_000
 export const MOST_HEADER_BYTES = 32 * 1024
-/** Of clients, for each of the two ports. */
-export const MOST_CONNECTIONS = 2000
+/** How often it is looked which are late. */
+export const CHECK_MS = 2500
+/**
+ * Of clients, for each of the two ports; those with a request are kept. The share of one address is large: a balancer before the machine can be the only
+ * address there is.
+ */
+export const CONNECTIONS = { all: 2000, replaceable: 1000, perAddress: 1000 }
 /** To one pod, that wait for their next request. */
 export const MOST_KEPT_PER_POD = 16
 /** How long those wait; shorter than what most servers allow. */

@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { createServer as createSecureServer } from 'node:https'
 import type { Server as SecureServer } from 'node:https'
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../../base/async/clock.ts'
 import { Agent, createServer } from '../../../base/builtin/http.ts'
 import type { IncomingMessage } from '../../../base/builtin/http.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
+import { ClientConnections } from '../../../protocols/streams/client-connections.ts'
+import type { ConnectionLimits } from '../../../protocols/streams/connection-limits.ts'
 import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import { CertificateTable } from './certificate-table.ts'
 import type { PemPair } from './certificate-table.ts'
@@ -24,6 +26,8 @@ export interface ProxyDeps {
   readonly log: Logger
   /** A port that a listener of this process has at an address of its own; the ingress gets all other addresses. */
   readonly sharedPort?: number | undefined
+  /** Of clients, for each port; the usual ones without it. */
+  readonly connections?: ConnectionLimits | undefined
   readonly fallbackCertificate: () => Promise<PemPair>
   /** The endpoints of a backend as they are now. */
   readonly targetsOf: (backend: RouteBackend & { readonly kind: 'service' }) => readonly EndpointTarget[]
@@ -49,7 +53,7 @@ export class IngressProxy {
   })
   readonly #fresh = new Agent({ keepAlive: false })
   readonly #servers: NetServer[] = []
-  readonly #connections = new Set<Socket>()
+  readonly #connections: ClientConnections[] = []
   readonly #stop = new AbortController()
   /** How often each backend was used, so that its pods take turns. */
   readonly #turns = new Map<string, number>()
@@ -101,7 +105,7 @@ export class IngressProxy {
   close(): void {
     this.#stop.abort(new Error('the ingress ends'))
     for (const server of this.#servers) server.close()
-    for (const socket of this.#connections) socket.destroy()
+    for (const connections of this.#connections) connections.destroyAll()
     for (const agent of [this.#kept, this.#fresh]) agent.destroy()
   }
 
@@ -128,6 +132,7 @@ export class IngressProxy {
     return {
       maxHeaderSize: limits.MOST_HEADER_BYTES,
       headersTimeout: limits.HEADERS_MS,
+      connectionsCheckingInterval: limits.CHECK_MS,
       keepAliveTimeout: limits.KEEP_ALIVE_MS,
       // A large upload may take its time; one that stands still does not.
       requestTimeout: 0,
@@ -137,13 +142,11 @@ export class IngressProxy {
   }
 
   #serve(server: ReturnType<typeof createServer> | SecureServer, protocol: IngressProtocol): void {
-    server.maxConnections = limits.MOST_CONNECTIONS
+    const connections = new ClientConnections(server, this.#deps.connections ?? limits.CONNECTIONS)
+    this.#connections.push(connections)
     server.setTimeout(limits.IDLE_MS)
-    server.on('connection', (socket: Socket) => {
-      this.#connections.add(socket)
-      socket.once('close', () => this.#connections.delete(socket))
-    })
     server.on('request', (request, response) => {
+      response.once('close', connections.keep(request.socket))
       const choice = this.#choose(request, protocol)
       if (choice.kind === 'go')
         passIngressRequest({ request, response, ...choice }, { kept: this.#kept, fresh: this.#fresh })
@@ -152,8 +155,10 @@ export class IngressProxy {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const { clock } = this.#deps
       const choice = this.#choose(request, protocol)
-      if (choice.kind === 'go') passIngressUpgrade({ request, socket, head, clock, ...choice }, this.#stop.signal)
-      else sayRaw(socket, choice.status, choice.what)
+      if (choice.kind === 'go') {
+        connections.keep(request.socket)
+        passIngressUpgrade({ request, socket, head, clock, ...choice }, this.#stop.signal)
+      } else sayRaw(socket, choice.status, choice.what)
     })
   }
 

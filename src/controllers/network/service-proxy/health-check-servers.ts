@@ -1,17 +1,23 @@
 import { createServer } from '../../../base/builtin/http.ts'
 import type { ServerResponse } from '../../../base/builtin/http.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
+import { ClientConnections } from '../../../protocols/streams/client-connections.ts'
 import type { ServiceHealthCheck } from './compute-health-checks.ts'
 
-const MOST_CONNECTIONS = 50
+// Of a few balancers, that ask now and then. None is kept: a check is answered at once.
+const LIMITS = { all: 100, replaceable: 50, perAddress: 20 }
 const IDLE_MS = 5000
+const CHECK_MS = 1000
 
-type Server = ReturnType<typeof createServer>
+interface HealthCheckServer {
+  readonly server: ReturnType<typeof createServer>
+  readonly connections: ClientConnections
+}
 
 /** Answers balancers on the ports that services have for it. */
 export class HealthCheckServers {
   readonly #log: Logger
-  readonly #servers = new Map<number, Server>()
+  readonly #servers = new Map<number, HealthCheckServer>()
   #checks: ReadonlyMap<number, ServiceHealthCheck> = new Map()
 
   constructor(log: Logger) {
@@ -31,23 +37,28 @@ export class HealthCheckServers {
 
   #open(port: number): void {
     const server = createServer(
-      { requestTimeout: IDLE_MS, headersTimeout: IDLE_MS, keepAliveTimeout: IDLE_MS },
+      {
+        requestTimeout: IDLE_MS,
+        headersTimeout: IDLE_MS,
+        keepAliveTimeout: IDLE_MS,
+        connectionsCheckingInterval: CHECK_MS,
+      },
       (_, response) => answer(response, this.#checks.get(port)),
     )
-    server.maxConnections = MOST_CONNECTIONS
+    const connections = new ClientConnections(server, LIMITS)
     server.on('error', (error) => {
       // The next change of services tries again.
       this.#log.warn('cannot answer health checks of balancers', { port, error })
       this.#servers.delete(port)
     })
-    this.#servers.set(port, server)
+    this.#servers.set(port, { server, connections })
     server.listen(port)
   }
 
-  #close(port: number, server: Server): void {
+  #close(port: number, { server, connections }: HealthCheckServer): void {
     this.#servers.delete(port)
     server.close()
-    server.closeAllConnections()
+    connections.destroyAll()
   }
 }
 

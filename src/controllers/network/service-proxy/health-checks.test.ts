@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { lifeOf } from '../../../../test/fixtures/half-open-clients.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
 import type { EndpointSlice } from '../../../model/generated/api-groups.ts'
 import type { Service, ServiceSpec } from '../../../model/generated/core-v1.ts'
@@ -39,12 +40,17 @@ describe('computeHealthChecks() counts ready endpoints of the node', () => {
     assert.equal(countOf({ ...local, externalTrafficPolicy: 'Cluster' }, ['10.0.0.1', 'n1']), undefined))
 })
 
-test('HealthCheckServers answer as long as the service has the port', async (t) => {
+async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0)
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
   probe.close()
   await once(probe, 'close')
+  return port
+}
+
+test('HealthCheckServers answer as long as the service has the port', async (t) => {
+  const port = await findFreePort()
   const servers = new HealthCheckServers(silentLogger)
   t.after(() => servers.close())
   const ask = async () => {
@@ -59,4 +65,23 @@ test('HealthCheckServers answer as long as the service has the port', async (t) 
   assert.deepEqual(await ask(), [503, '0', { service, localEndpoints: 0, serviceProxyHealthy: true }])
   servers.serve(new Map())
   await assert.rejects(ask(), /fetch failed/)
+})
+
+test('HealthCheckServers answer balancers while other clients begin a request and do not go on', async (t) => {
+  const port = await findFreePort()
+  const servers = new HealthCheckServers(silentLogger)
+  t.after(() => servers.close())
+  servers.serve(new Map([[port, { namespace: 'shop', name: 'web', localEndpoints: 1 }]]))
+  const lives: Promise<number>[] = []
+  for (let index = 0; index < 120; index++) {
+    const socket = connect({ host: '127.0.0.1', port, localAddress: `127.0.0.${2 + Math.floor(index / 30)}` })
+    t.after(() => socket.destroy())
+    socket.write('GET / HTTP/1.1\r\nHost: n\r\nX-Half: ')
+    lives.push(lifeOf(socket))
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+  }
+  const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })
+  assert.equal(response.status, 200)
+  // The last ones live on, until their time is over.
+  assert.ok(Math.max(...(await Promise.all(lives))) < 9000)
 })
