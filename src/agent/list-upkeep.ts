@@ -76,6 +76,13 @@ export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints)
       },
     },
     {
+      name: 'kernel log',
+      async run(s) {
+        const { runOomReports } = await import('../node/eviction/oom/run-oom-reports.ts')
+        await runOomReports({ ...base, runtime, registry }, s)
+      },
+    },
+    {
       name: 'node shutdown',
       run: (s) =>
         node.shutdown.run(

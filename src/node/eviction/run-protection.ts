@@ -1,25 +1,18 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { TaskGroup } from '../../base/async/task-group.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { PodEvents } from '../../model/events/pod-events.ts'
-import type { Observer } from '../../pods/observe/observer.ts'
 import { computeMemoryObservations } from './compute-observations.ts'
 import type { Observations } from './compute-observations.ts'
 import type { NodePressure } from './node-pressure.ts'
-import { computeOomVictim } from './oom/compute-oom-victim.ts'
-import type { OomKill } from './oom/parse-oom-kill.ts'
-import { runOomWatch } from './oom/run-oom-watch.ts'
 import { parseThresholds } from './parse-thresholds.ts'
 import { runEviction } from './run-eviction.ts'
 import type { EvictionDeps } from './run-eviction.ts'
 import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
-import type { KernelLog } from '../../system/machine/kernel-log.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { ImageCollector } from '../../pods/images/collection/image-collector.ts'
 import { qosCgroupPaths } from '../../model/resources/cgroup-names.ts'
-import { containerFieldPath, containerKind } from '../../model/pod/pod-containers.ts'
 import type { PodRegistry } from '../../pods/sync/pod-registry.ts'
 import { readCgroupV1 } from '../stats/sampling/read-cgroup-v1.ts'
 import { readCgroupV2 } from '../stats/sampling/read-cgroup-v2.ts'
@@ -30,9 +23,9 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 export interface ProtectionDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
-  readonly host: { cgroupReader(): CgroupReader; openKernelLog(): KernelLog }
-  readonly runtime: { readonly observer: Pick<Observer, 'uids' | 'get'>; readonly cgroups: CgroupLayout }
-  readonly registry: Pick<PodRegistry, 'activePods' | 'evict' | 'dropRemains' | 'view'>
+  readonly host: { cgroupReader(): CgroupReader }
+  readonly runtime: { readonly cgroups: CgroupLayout }
+  readonly registry: Pick<PodRegistry, 'activePods' | 'evict' | 'dropRemains'>
   readonly collector: Pick<ImageCollector, 'collectUnused'>
   readonly stats: Pick<StatsEngine, 'ask'>
   readonly volumes: EvictionDeps['volumes']
@@ -45,25 +38,11 @@ export interface ProtectionDeps {
 
 const FIRST_CHECK_MS = 1000
 
-/** Protects the node when something runs short, and reports what the kernel killed when it was too late. */
+/** Protects the node when something runs short. */
 export async function runProtection(deps: ProtectionDeps, signal: AbortSignal): Promise<void> {
-  const { settings, machine, membership, clock } = deps
-  const { nodeEvents } = membership
-  const oom = {
-    ...deps,
-    openLog: () => deps.host.openKernelLog(),
-    isExpectedToFail: settings.gates.enabled('KubeletInUserNamespace') && machine.inUserNamespace,
-    onKill: (kill: OomKill) => reportVictim(deps, kill),
-    nodeEvents,
-  }
-  await using group = new TaskGroup(signal)
-  group.run('eviction', async (s) => {
-    // Pods come first.
-    await clock.sleep(FIRST_CHECK_MS, s)
-    await runEviction(toEvictionDeps(deps), s)
-  })
-  group.run('kernel log', (s) => runOomWatch(oom, s))
-  await group.join()
+  // Pods come first.
+  await deps.clock.sleep(FIRST_CHECK_MS, signal)
+  await runEviction(toEvictionDeps(deps), signal)
 }
 
 function toEvictionDeps(deps: ProtectionDeps): EvictionDeps {
@@ -98,23 +77,4 @@ function createMemoryReader({ machine, host, runtime }: ProtectionDeps): () => O
       memoryOf('/'),
       pods === undefined ? undefined : memoryOf(pods),
     )
-}
-
-/** Records an event on the pod whose process was killed, also when the pod goes on without that process. */
-function reportVictim({ runtime, registry, membership }: ProtectionDeps, { cgroup, process, pid }: OomKill): void {
-  const { observer } = runtime
-  const observed = observer.uids().flatMap((uid) => observer.get(uid) ?? [])
-  const victim = computeOomVictim(cgroup, observed)
-  const pod = victim && registry.view(victim.uid)?.pod
-  if (victim === undefined || pod === undefined) return
-  const { container } = victim
-  const whose = container === undefined ? 'Pod' : `Container ${container.name}`
-  membership.podEvents.record(pod, {
-    type: 'Warning',
-    reason: 'OOMKilling',
-    message: `${whose} ran out of memory, victim process: ${process}, pid: ${pid}`,
-    ...(container !== undefined && {
-      fieldPath: containerFieldPath(containerKind(pod, container.name), container.name),
-    }),
-  })
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { nextTurn } from '../../../base/async/next-turn.ts'
+import { hasCode } from '../../../system/files/error-codes.ts'
 import type { KernelLog } from '../../../system/machine/kernel-log.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../../model/events/node-events.ts'
@@ -22,7 +23,13 @@ const POLL_MS = 2000
 // A kernel that says much must not keep all others waiting.
 const RECORDS_PER_TURN = 200
 
-/** Reads from the kernel log which processes were OOM-killed. Kills from before the agent started are not reported again. */
+// The kernel log is not for this process, whatever it waits for. All else may pass.
+const REFUSALS = ['EPERM', 'EACCES', 'ENOENT']
+
+/**
+ * Reads from the kernel log which processes were OOM-killed. Kills from before it began are not reported again. Ends where the log may
+ * not be read; any other failure is the supervisor's, which begins again.
+ */
 export async function runOomWatch(deps: OomWatchDeps, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
   try {
@@ -34,6 +41,7 @@ export async function runOomWatch(deps: OomWatchDeps, signal: AbortSignal): Prom
     }
   } catch (error) {
     signal.throwIfAborted()
+    if (!hasCode(error, ...REFUSALS)) throw error
     const message = 'cannot read the kernel log: processes that the kernel kills for want of memory are not reported'
     if (deps.isExpectedToFail) log.info(`${message} in a user namespace`, { error })
     else log.warn(message, { error })
