@@ -1,7 +1,7 @@
 import type { Clock } from '../base/async/clock.ts'
 import type { Loop } from '../base/async/loop.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
-import { reportSetAside } from '../system/directories/report-set-aside.ts'
+import { openStateFiles } from '../system/directories/open-state-files.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { MemoryTrimDeps } from '../base/telemetry/run-memory-trim.ts'
@@ -55,13 +55,15 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
   const rootDirectory = await deps.host.prepareRoot(settings.flags.rootDir, settings.config.podLogsDir)
   // Before the runtime is waited for: a mistake in the kubeconfig file is reported at once.
   const { cluster, membership } = await deps.join(tracer, tasks)
+  const reports = { metrics: deps.metrics, events: membership.nodeEvents, clock }
+  const stateFiles = openStateFiles(deps.host, reports, tasks.signal)
   const loops: readonly Loop[] = [
     ...(tracing === undefined ? [] : [{ name: 'tracing', run: (s: AbortSignal) => tracing.run(s) }]),
     ...(cluster?.loops ?? []),
   ]
   return {
     ...deps,
-    host: { ...deps.host, ...reportSetAside(deps.host, { metrics: deps.metrics, events: membership.nodeEvents }) },
+    host: { ...deps.host, ...stateFiles },
     tasks,
     resources,
     startedAt,

@@ -19,6 +19,8 @@ import { createCertificate } from '../../../test/builders/create-certificate.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { CertificateStore } from './certificate-store.ts'
+import { readCertificateFiles } from './read-certificate.ts'
+import type { CertificateFiles } from './read-certificate.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -27,8 +29,10 @@ function place(t: TestContext) {
   t.after(() => rmSync(join(folder, '..'), { recursive: true }))
   const clock = new FakeClock()
   const create = async (lifetimeMs = HOUR_MS) => await createCertificate(clock.now(), lifetimeMs)
-  const open = (fallback?: { certificateFile: string; keyFile: string }) =>
-    new CertificateStore({ folder, prefix: 'kubelet-client', fallback, clock, log: silentLogger })
+  const open = (
+    fallback?: CertificateFiles,
+    readFiles: (files: CertificateFiles) => ReturnType<typeof readCertificateFiles> = readCertificateFiles,
+  ) => new CertificateStore({ folder, prefix: 'kubelet-client', fallback, readFiles, clock, log: silentLogger })
   return { folder, clock, create, open, current: join(folder, 'kubelet-client-current.pem') }
 }
 
@@ -117,7 +121,10 @@ describe('CertificateStore', () => {
     assert.equal((await open().read())?.keyPem, good.keyPem)
   })
 
-  for (const lost of ['its target', 'everything else']) {
+  for (const [lost, aside] of [
+    ['its target', 0],
+    ['everything else', 1],
+  ] as const) {
     test(`has nothing when a link is left without ${lost}`, async (t) => {
       const { folder, open, create, current, clock } = place(t)
       await open().write(await create(1000))
@@ -128,9 +135,72 @@ describe('CertificateStore', () => {
       const next = await create()
       await open().write(next)
       assert.equal((await open().read())?.keyPem, next.keyPem)
-      assert.equal(readdirSync(folder).filter((name) => name.includes('.broken-')).length, 1)
+      assert.equal(readdirSync(folder).filter((name) => name.includes('.broken-')).length, aside)
     })
   }
+
+  const code = (name: string) => Object.assign(new Error(name), { code: name })
+
+  test('leaves everything as it is when there is no descriptor to read it, and has it later', async (t) => {
+    const { folder, open, create, clock } = place(t)
+    const certificate = await create()
+    await open().write(certificate)
+    const before = readdirSync(folder)
+    const reading = open(undefined, async () => {
+      throw new Error('Cannot read it', { cause: code('EMFILE') })
+    }).read()
+    const failed = assert.rejects(reading, /Cannot read ".*kubelet-client-current.pem" now, it is left as it is: /)
+    for (let turns = 0; turns < 20; turns += 1) await clock.advance(500)
+    await failed
+    assert.deepEqual(readdirSync(folder), before)
+    assert.equal((await open().read())?.keyPem, certificate.keyPem)
+  })
+
+  for (const name of ['EIO', 'EACCES', 'EISDIR'])
+    test(`uses an earlier one while the newest cannot be read (${name}), and that again when it can`, async (t) => {
+      const { folder, open, create, current, clock } = place(t)
+      const [old, newest] = [await create(), await create()]
+      await open().write(old)
+      await clock.advance(1000)
+      await open().write(newest)
+      const [before, target] = [readdirSync(folder), readlinkSync(current)]
+      const read = async (files: CertificateFiles) => {
+        if ([current, target].includes(files.certificateFile)) throw new Error('Cannot read it', { cause: code(name) })
+        return await readCertificateFiles(files)
+      }
+      assert.equal((await open(undefined, read).read())?.keyPem, old.keyPem)
+      assert.deepEqual(readdirSync(folder), before)
+      assert.equal((await open().read())?.keyPem, newest.keyPem)
+    })
+
+  for (const [what, lose] of [
+    ['is lost', (current: string) => rmSync(current)],
+    ['leads nowhere', (current: string) => rmSync(readlinkSync(current))],
+  ] as const)
+    test(`makes the link again when it ${what}`, async (t) => {
+      const { open, create, current, clock } = place(t)
+      const [old, newest] = [await create(), await create()]
+      await open().write(old)
+      await clock.advance(1000)
+      await open().write(newest)
+      lose(current)
+      const expected = what === 'is lost' ? newest : old
+      assert.equal((await open().read())?.keyPem, expected.keyPem)
+      assert.equal(readFileSync(current, 'utf8'), `${expected.certificatePem}${expected.keyPem}`)
+    })
+
+  test('prefers an earlier one of its own to one of others that has ended', async (t) => {
+    const { folder, open, create, current, clock } = place(t)
+    const ours = await create()
+    await open().write(ours)
+    rmSync(current)
+    const theirs = await create(1000)
+    const fallback = { certificateFile: join(folder, 'a.crt'), keyFile: join(folder, 'a.key') }
+    writeFileSync(fallback.certificateFile, theirs.certificatePem)
+    writeFileSync(fallback.keyFile, theirs.keyPem)
+    await clock.advance(2000)
+    assert.equal((await open(fallback).read())?.keyPem, ours.keyPem)
+  })
 
   test('returns an expired certificate too: the caller decides', async (t) => {
     const { open, create, clock } = place(t)

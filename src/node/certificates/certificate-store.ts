@@ -4,8 +4,11 @@ import { createRecordFolder } from '../../system/files/state/record-folder.ts'
 import { renameDurably, setAside } from '../../system/files/durable-file.ts'
 import { readLink, replaceLink } from '../../system/files/replace-link.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { hasCode } from '../../system/files/error-codes.ts'
+import { readPatiently } from '../../system/files/state/read-patiently.ts'
 import { hasEnded } from './current-certificate.ts'
-import { readCertificateFiles } from './read-certificate.ts'
+import { BrokenCertificateError, readCertificateFiles } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
 import { parseKeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
@@ -17,9 +20,17 @@ export interface CertificateStoreDeps {
   readonly prefix: 'kubelet-client' | 'kubelet-server'
   /** Files of others, read as long as the store has nothing. */
   readonly fallback?: CertificateFiles | undefined
+  /** Reads a certificate and its key; another one in tests. */
+  readonly readFiles?: typeof readCertificateFiles
   readonly clock: Clock
   readonly log: Logger
 }
+
+type Current =
+  | { readonly kind: 'found'; readonly certificate: KeyedCertificate }
+  /** There is none, or none that makes sense. */
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unreadable' }
 
 /**
  * Certificates with their keys, each in a file with the time in its name; a link leads to the one in use:
@@ -43,19 +54,17 @@ export class CertificateStore {
     return this.#pathOf('current')
   }
 
-  /** The certificate to use, valid or ended; a broken one is set aside, and then an older one that is still good will do. */
+  /**
+   * The certificate to use, valid or ended. One that could be read and makes no sense is set aside; what cannot be read stays where it is.
+   * Instead of it, and where the link is lost, the newest earlier one that is good will do. Fails when reading fails for the moment.
+   */
   async read(): Promise<KeyedCertificate | undefined> {
     await this.#finishUpdate()
     const current = await this.#readCurrent()
-    if (current !== undefined && current !== 'broken') return current
-    const { prefix, fallback } = this.#deps
-    const [certificateFile, keyFile] = [join(this.#folder, `${prefix}.crt`), join(this.#folder, `${prefix}.key`)]
-    const others = [...(fallback === undefined ? [] : [fallback]), { certificateFile, keyFile }]
-    for (const files of others) {
-      const certificate = await this.#readFiles(files)
-      if (certificate !== undefined) return certificate
-    }
-    return current === 'broken' ? await this.#recover() : undefined
+    if (current.kind === 'found') return current.certificate
+    const other = await this.#readOthers()
+    if (other !== undefined && !hasEnded(other, this.#deps.clock.now())) return other
+    return (await this.#recover(current.kind)) ?? other
   }
 
   async write({
@@ -84,41 +93,64 @@ export class CertificateStore {
     if ((await readLink(updated)) !== undefined) await renameDurably(updated, this.currentPath)
   }
 
-  async #readCurrent(): Promise<KeyedCertificate | 'broken' | undefined> {
+  async #readCurrent(): Promise<Current> {
     const path = this.currentPath
+    const { clock, log } = this.#deps
     try {
-      return await readCertificateFiles({ certificateFile: path, keyFile: path })
+      const certificate = await this.#readPair({ certificateFile: path, keyFile: path })
+      return certificate === undefined ? { kind: 'absent' } : { kind: 'found', certificate }
     } catch (error) {
-      const suffix = `.broken-${this.#deps.clock.now()}`
+      throwIfPassing(error)
+      // A link to nothing.
+      if (Error.isError(error) && hasCode(error.cause, 'ENOENT')) return { kind: 'absent' }
+      if (!(error instanceof BrokenCertificateError)) {
+        log.error('a certificate cannot be read, it stays where it is', { path, error })
+        return { kind: 'unreadable' }
+      }
+      const suffix = `.broken-${clock.now()}`
       await setAside([path], suffix)
-      this.#deps.log.error('a certificate is broken and was set aside', { setAside: `${path}${suffix}`, error })
-      return 'broken'
+      log.error('a certificate is broken and was set aside', { setAside: `${path}${suffix}`, error })
+      return { kind: 'absent' }
     }
   }
 
-  async #readFiles(files: CertificateFiles): Promise<KeyedCertificate | undefined> {
-    try {
-      return await readCertificateFiles(files)
-    } catch (error) {
-      this.#deps.log.error('cannot use a certificate', { ...files, error })
-      return undefined
+  async #readOthers(): Promise<KeyedCertificate | undefined> {
+    const { prefix, fallback, log } = this.#deps
+    const [certificateFile, keyFile] = [join(this.#folder, `${prefix}.crt`), join(this.#folder, `${prefix}.key`)]
+    for (const files of [...(fallback === undefined ? [] : [fallback]), { certificateFile, keyFile }]) {
+      try {
+        const certificate = await this.#readPair(files)
+        if (certificate !== undefined) return certificate
+      } catch (error) {
+        throwIfPassing(error)
+        log.error('cannot use a certificate', { ...files, error })
+      }
     }
+    return undefined
   }
 
-  /** The newest earlier certificate that has not expired. */
-  async #recover(): Promise<KeyedCertificate | undefined> {
+  async #readPair(files: CertificateFiles): Promise<KeyedCertificate | undefined> {
+    const { clock, readFiles = readCertificateFiles } = this.#deps
+    const path = files.certificateFile
+    // It gives up by itself, and soon.
+    return await readPatiently(() => readFiles(files), { path, clock }, new AbortController().signal)
+  }
+
+  /** The newest earlier certificate that has not expired. The link keeps leading to one that may be readable later. */
+  async #recover(current: 'absent' | 'unreadable'): Promise<KeyedCertificate | undefined> {
     const { prefix, clock, log } = this.#deps
     const names = await createRecordFolder(this.#folder).names()
     const dated = names.filter((name) => name.startsWith(`${prefix}-`) && /-\d{4}(-\d\d){5}\.pem$/.test(name))
     for (const name of dated.toSorted().toReversed()) {
       const path = join(this.#folder, name)
       try {
-        const certificate = await readCertificateFiles({ certificateFile: path, keyFile: path })
+        const certificate = await this.#readPair({ certificateFile: path, keyFile: path })
         if (certificate === undefined || hasEnded(certificate, clock.now())) continue
-        await this.#use(path)
-        log.warn('an older certificate is used instead', { path })
+        if (current === 'absent') await this.#use(path)
+        log.warn('an earlier certificate is used instead', { path })
         return certificate
       } catch (error) {
+        throwIfPassing(error)
         log.debug('an earlier certificate is broken too', { path, error })
       }
     }

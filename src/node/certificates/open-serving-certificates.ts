@@ -1,4 +1,5 @@
 import { FatalError } from '../../base/async/abort-errors.ts'
+import { throwIfPassing } from '../../base/async/passing-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeAddress } from '../../model/generated/core-v1.ts'
@@ -11,7 +12,7 @@ import { CurrentCertificate, hasEnded } from './current-certificate.ts'
 import { readCertificateFiles } from './read-certificate.ts'
 import { runCertificateReload } from './run-certificate-reload.ts'
 import { runCertificateRotation } from './run-certificate-rotation.ts'
-import { ensureSelfSigned, selfSignedFiles } from './self-signed-certificate.ts'
+import { createSelfSigned, ensureSelfSigned, selfSignedFiles } from './self-signed-certificate.ts'
 import { toWantedNames } from './to-wanted-names.ts'
 import { SERVING_SIGNER, wantedForNode } from './wanted-certificate.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
@@ -57,8 +58,18 @@ export async function openServingCertificates(deps: ServingCertificatesDeps): Pr
   if (deps.serverTLSBootstrap) return await openRequested(deps)
   if (deps.tlsCertFile !== '' || deps.tlsPrivateKeyFile !== '') return await openFiles(deps)
   const files = selfSignedFiles(deps.folder)
-  const load = async () => await ensureSelfSigned({ ...deps, addresses: deps.nodeIps })
-  return await openReloaded(deps, files, load)
+  const selfSigned = { ...deps, addresses: deps.nodeIps }
+  const load = async () => await ensureSelfSigned(selfSigned)
+  const loadFirst = async () => {
+    try {
+      return await load()
+    } catch (error) {
+      throwIfPassing(error)
+      deps.log.error('the serving certificate cannot be read, another one is shown until it can be', { ...files, error })
+      return await createSelfSigned(selfSigned)
+    }
+  }
+  return await openReloaded(deps, files, { load, loadFirst })
 }
 
 async function openFiles(deps: ServingCertificatesDeps): Promise<ServingCertificates> {
@@ -74,16 +85,19 @@ async function openFiles(deps: ServingCertificatesDeps): Promise<ServingCertific
       throw new FatalError(`Cannot use the serving certificate of ${where}: ${why}`, { cause: error })
     }
   }
-  return await openReloaded(deps, files, load)
+  return await openReloaded(deps, files, { load, loadFirst: load })
 }
 
 async function openReloaded(
   deps: ServingCertificatesDeps,
   files: { readonly certificateFile: string; readonly keyFile: string },
-  load: () => Promise<KeyedCertificate>,
+  {
+    load,
+    loadFirst,
+  }: { readonly load: () => Promise<KeyedCertificate>; readonly loadFirst: () => Promise<KeyedCertificate> },
 ): Promise<ServingCertificates> {
   const current = new CurrentCertificate(deps.clock)
-  current.replace(await load())
+  current.replace(await loadFirst())
   return {
     // An expired one too: many clients do not check that.
     current: () => current.held,

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path'
+import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { createRecordFolder } from '../../system/files/state/record-folder.ts'
 import type { PemSource } from '../../protocols/kube-api/kubeconfig/kubeconfig.ts'
 import type { CertificateSource } from './kubeconfig-info.ts'
@@ -11,13 +12,18 @@ export interface CertificateFiles {
   readonly keyFile: string
 }
 
+/** A certificate that could be read and makes no sense. */
+export class BrokenCertificateError extends Error {
+  override readonly name = 'BrokenCertificateError'
+}
+
 /** Undefined when there is no such file; throws for whatever cannot be read, a link to nothing for instance. */
 async function readSource(source: PemSource): Promise<string | undefined> {
   if (source.kind === 'data') return source.pem
   return await createRecordFolder(dirname(source.path)).read(basename(source.path))
 }
 
-/** The certificate and key in two files; undefined when one is not there, throws when they are not what they should be. */
+/** The certificate and key in two files; undefined when one is not there, throws BrokenCertificateError when they are not what they should be. */
 export async function readCertificateFiles({
   certificateFile,
   keyFile,
@@ -31,5 +37,10 @@ export async function readCertificateFiles({
 /** The same for data inside a kubeconfig file. */
 export async function readCertificateSource(source: CertificateSource): Promise<KeyedCertificate | undefined> {
   const [certificate, key] = [await readSource(source.certificate), await readSource(source.key)]
-  return certificate === undefined || key === undefined ? undefined : parseKeyedCertificate(certificate, key)
+  if (certificate === undefined || key === undefined) return undefined
+  try {
+    return parseKeyedCertificate(certificate, key)
+  } catch (error) {
+    throw new BrokenCertificateError(errorMessage(error), { cause: error })
+  }
 }

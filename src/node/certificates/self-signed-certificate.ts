@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { hasEnded } from './current-certificate.ts'
-import { readCertificateFiles } from './read-certificate.ts'
+import { BrokenCertificateError, readCertificateFiles } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
 import { toCertificateInfo } from './to-certificate-info.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
@@ -28,7 +28,10 @@ export function selfSignedFiles(folder: string): CertificateFiles {
   return { certificateFile: join(folder, 'kubelet.crt'), keyFile: join(folder, 'kubelet.key') }
 }
 
-/** The certificate of a node that was given none: the existing one while it can be used, or a new one for a year. */
+/**
+ * The certificate of a node that was given none: the existing one while it can be used, or a new one for a year. Fails when the existing one
+ * cannot be read, and leaves it where it is.
+ */
 export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCertificate> {
   const files = selfSignedFiles(deps.folder)
   const { clock, log } = deps
@@ -36,6 +39,7 @@ export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCerti
     const present = await readCertificateFiles(files)
     if (present !== undefined && !(isOwnKind(present) && hasEnded(present, clock.now()))) return present
   } catch (error) {
+    if (!(error instanceof BrokenCertificateError)) throw error
     const suffix = `.broken-${clock.now()}`
     await setAside([files.certificateFile, files.keyFile], suffix)
     log.error('the serving certificate is broken and was set aside', { ...files, suffix, error })
@@ -54,7 +58,7 @@ function isOwnKind({ certificate }: KeyedCertificate): boolean {
 }
 
 /** Names as the Go kubelet gives them. The authority is thrown away: it vouches for this one certificate only. */
-async function createSelfSigned({ nodeName, addresses, clock }: SelfSignedDeps): Promise<KeyedCertificate> {
+export async function createSelfSigned({ nodeName, addresses, clock }: SelfSignedDeps): Promise<KeyedCertificate> {
   const now = clock.now()
   const seconds = Math.trunc(now / 1000)
   const authorityKeys = createKeys()

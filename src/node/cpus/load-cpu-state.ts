@@ -20,7 +20,7 @@ export async function loadCpuRecord({ store, log }: LoadDeps): Promise<CpuStateR
     return text === undefined ? undefined : parseCpuStateFile(text)
   } catch (error) {
     log.error('cannot read which CPUs containers have, setting the file aside and reading what runs', {
-      ...(await setAsideBroken(store)),
+      ...(await setAsideBroken(store, error)),
       error,
     })
     return undefined

@@ -24,7 +24,7 @@ export async function loadDeviceCheckpoint({ file, log }: LoadDeviceCheckpointDe
     return { ...parseDeviceCheckpoint(text), isKnown: true }
   } catch (error) {
     log.error('cannot read which devices containers have, setting the record aside and reading what runs', {
-      ...(await setAsideBroken(file)),
+      ...(await setAsideBroken(file, error)),
       error,
     })
     return { ...nothing, isKnown: true }

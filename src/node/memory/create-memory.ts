@@ -44,7 +44,7 @@ export async function createMemory(deps: CreateMemoryDeps): Promise<PodMemory> {
     try {
       const known = await file.read().catch(async (error: unknown) => {
         log.error('cannot read which memory containers have, setting the file aside', {
-          ...(await setAsideBroken(file)),
+          ...(await setAsideBroken(file, error)),
           error,
         })
       })

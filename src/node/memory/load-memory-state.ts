@@ -41,7 +41,7 @@ export async function loadMemoryState(
     return assignments
   } catch (error) {
     log.error('cannot read which memory containers have, setting the file aside and reading what runs', {
-      ...(await setAsideBroken(file)),
+      ...(await setAsideBroken(file, error)),
       error,
     })
     return new Map()

@@ -82,7 +82,7 @@ async function load({ file, log }: ClaimRecordsDeps): Promise<Loaded> {
     return { records: text === undefined ? [] : parseDraState(text), text, wereLost: false }
   } catch (error) {
     log.error('the record of claims cannot be read, claims of pods that run are prepared again', {
-      ...(await setAsideBroken(file)),
+      ...(await setAsideBroken(file, error)),
       error,
     })
     return { records: [], text: undefined, wereLost: true }

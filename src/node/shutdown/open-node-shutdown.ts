@@ -3,6 +3,7 @@ import type { LogindAccess } from './create-logind-access.ts'
 import type { CreateNodeShutdownDeps, ShutdownParts } from './create-node-shutdown.ts'
 import { isInterrupted, parseShutdownTimes } from './shutdown-times.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import { setAsideBroken } from '../../system/files/state/state-file.ts'
 
 /** The graceful shutdown of the node, as its other parts see it from the start on. */
 export interface OpenedShutdown {
@@ -62,8 +63,7 @@ async function wasInterrupted(file: ShutdownFile, bootedAt: number | undefined, 
     return text !== undefined && isInterrupted(parseShutdownTimes(text), bootedAt)
   } catch (error) {
     log.error('cannot read whether the node was being shut down, setting the file aside', {
-      path: file.path,
-      setAside: await file.setAside().catch(() => undefined),
+      ...(await setAsideBroken(file, error)),
       error,
     })
     return false

@@ -94,7 +94,7 @@ async function load(file: StateFile, log: Logger): Promise<Loaded> {
     return { entries: text === undefined ? new Map() : parseAllocations(text), text }
   } catch (error) {
     log.error('the resources that pods were granted cannot be read, they are taken from what runs and from the API', {
-      ...(await setAsideBroken(file)),
+      ...(await setAsideBroken(file, error)),
       error,
     })
     return { entries: new Map(), text: undefined }

@@ -35,6 +35,7 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
     answers: [] as string[],
     onChange: async () => {},
     noteError: undefined as Error | undefined,
+    readError: undefined as Error | undefined,
     observed: createObservedPod({ containers: [running('main-0')] }),
   }
   const pod = createPod({ spec: { containers: [createContainer(container)] }, ...options.status })
@@ -50,7 +51,10 @@ function setUp(container: Partial<Container>, options: { readonly note?: string;
         return world.answer
       },
       notes: {
-        read: async () => notes.at(-1),
+        read: async () => {
+          if (world.readError !== undefined) throw world.readError
+          return notes.at(-1)
+        },
         write: async (_, text) => {
           if (world.noteError !== undefined) throw world.noteError
           notes.push(text)
@@ -271,6 +275,22 @@ describe('PodProbes', () => {
     await world.clock.advance(0)
     await world.probes.remember(world.pod, world.observed)
     assert.deepEqual([world.asides, world.notes, world.ready().get('main-0')], [['{'], [], true])
+    await end(world)
+  })
+
+  test('a note that cannot be read for the moment is read again by the next pass', async () => {
+    const first = setUp({ readinessProbe: probe })
+    await first.sync()
+    await first.clock.advance(0)
+    await first.probes.remember(first.pod, first.observed)
+    await end(first)
+    const world = setUp({ readinessProbe: probe }, { note: first.notes[0] ?? '' })
+    world.readError = Object.assign(new Error('EMFILE'), { code: 'EMFILE' })
+    await assert.rejects(world.sync(), { code: 'EMFILE' })
+    assert.deepEqual([world.asides, world.ready().get('main-0')], [[], false])
+    world.readError = undefined
+    await world.sync()
+    assert.equal(world.ready().get('main-0'), true)
     await end(world)
   })
 

@@ -1,4 +1,5 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
+import { throwIfPassing } from '../../base/async/passing-errors.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { newestInstance } from '../../model/pod/observed-pod.ts'
 import type { ObservedContainer, ObservedPod } from '../../model/pod/observed-pod.ts'
@@ -135,9 +136,10 @@ export class PodProbes implements AsyncDisposable {
 
   async #begin(pod: Pod, signal: AbortSignal): Promise<void> {
     const subjects = probesOf(pod)
+    // First: when it fails, the next pass begins with it again.
+    if (subjects.length > 0 && this.#deps.forgetsOnRestart !== true) await this.#recall(pod)
     this.#running = []
     if (subjects.length === 0) return
-    if (this.#deps.forgetsOnRestart !== true) await this.#recall(pod)
     const group = new TaskGroup(signal)
     this.#group = group
     this.#running = subjects.map((subject) => {
@@ -202,6 +204,7 @@ export class PodProbes implements AsyncDisposable {
       const text = await notes.read(uid)
       return text === undefined ? new Map() : parseProbeNote(text)
     } catch (error) {
+      throwIfPassing(error)
       log.warn('cannot read what was noted about probes, setting it aside', { pod: podLogName(pod), uid, error })
       await notes.setAside(uid).catch(() => {})
       return new Map()

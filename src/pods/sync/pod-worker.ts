@@ -73,6 +73,7 @@ export class PodWorker {
   readonly #life: PodLife
   readonly #probing: PodProbing
   #activity = AT_REST
+  #hasRecalled = false
 
   constructor(deps: PodWorkerDeps, subject: PodSubject, state: PodState) {
     this.#deps = deps
@@ -218,7 +219,6 @@ export class PodWorker {
   async run(shutdown: AbortSignal): Promise<void> {
     const { clock, observer, journal } = this.#deps
     await using _ = this.#probing
-    await this.#life.termination.recall(this.state.kind === 'terminating')
     while (!this.#isGone()) {
       const { ms, seen } = await this.#stepSafely(shutdown)
       if (ms === 0 || this.#isGone() || observer.get(this.uid) !== seen) continue
@@ -234,6 +234,7 @@ export class PodWorker {
     this.#activity = { kind: 'pass', scope }
     const seen = this.#deps.observer.get(this.uid)
     try {
+      await this.#recall()
       return await this.#step(scope, shutdown)
     } catch (error) {
       // What fails while the agent leaves fails because it leaves.
@@ -243,6 +244,13 @@ export class PodWorker {
       this.#activity = AT_REST
       this.#deps.onStatus(this)
     }
+  }
+
+  /** Before anything is done about the pod: what an earlier agent noted about its end. */
+  async #recall(): Promise<void> {
+    if (this.#hasRecalled) return
+    await this.#life.termination.recall(this.state.kind === 'terminating')
+    this.#hasRecalled = true
   }
 
   async #step({ signal: superseded }: AbortScope, shutdown: AbortSignal): Promise<Rest> {

@@ -24,6 +24,19 @@ describe('createUserNamespaceRecords()', () => {
     assert.deepEqual(await readdir(join(root, 'pods/u-1')), ['userns'])
   })
 
+  for (const [code, expected] of [
+    ['EMFILE', undefined],
+    ['EIO', [{ uid: 'u-1', text: '' }]],
+  ] as const)
+    test(`${expected === undefined ? 'fails' : 'has a record that says nothing'} when one cannot be read (${code})`, async () => {
+      await records.write('u-1', 'one')
+      const fail = () => Promise.reject(Object.assign(new Error(code), { code }))
+      const reading = createUserNamespaceRecords(root, fail).readAll()
+      if (expected === undefined) await assert.rejects(reading, { code })
+      else assert.deepEqual(await reading, expected)
+      assert.deepEqual(await records.readAll(), [{ uid: 'u-1', text: 'one' }])
+    })
+
   test('has none before the first pod', async () => assert.deepEqual(await records.readAll(), []))
 
   test('sets one aside that makes no sense, and removes all of it with the pod', async () => {

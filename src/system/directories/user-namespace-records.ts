@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { throwIfPassing } from '../../base/async/passing-errors.ts'
 import { removeFileDurably, renameDurably, syncFolder, writeFileDurably } from '../files/durable-file.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 
@@ -7,17 +8,23 @@ const NAME = 'userns'
 const CORRUPT = `${NAME}.corrupt`
 
 /** The Go kubelet's own place for the ids of a pod's user namespace, so that either agent finds the other's: pods/<uid>/userns. */
-export function createUserNamespaceRecords(rootDirectory: string) {
+export function createUserNamespaceRecords(
+  rootDirectory: string,
+  read: (path: string) => Promise<string> = (path) => readFile(path, 'utf8'),
+) {
   const folderOf = (uid: string) => join(rootDirectory, 'pods', uid)
   return {
-    /** The records of all pods that have one. */
+    /** The records of all pods that have one; fails when one can be read later, so that no range is given away twice. */
     async readAll(): Promise<readonly { readonly uid: string; readonly text: string }[]> {
       const uids = await unlessAbsent(readdir(join(rootDirectory, 'pods')), [])
       const texts = await Promise.all(
         uids.map(async (uid) => ({
           uid,
-          // One that cannot be read says as little as an empty one, and is set aside like it.
-          text: await unlessAbsent(readFile(join(folderOf(uid), NAME), 'utf8'), undefined).catch(() => ''),
+          text: await unlessAbsent(read(join(folderOf(uid), NAME)), undefined).catch((error: unknown) => {
+            throwIfPassing(error)
+            // One that cannot be read says as little as an empty one, and is set aside like it.
+            return ''
+          }),
         })),
       )
       return texts.flatMap(({ uid, text }) => (text === undefined ? [] : [{ uid, text }]))

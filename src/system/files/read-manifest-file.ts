@@ -26,7 +26,7 @@ export type ReadResult =
   | { readonly kind: 'content'; readonly bytes: Uint8Array }
   | { readonly kind: 'unusable'; readonly reason: string }
   /** It cannot be read now: that says nothing of its content. */
-  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly error: unknown }
 
 /** Inspects a path through symbolic links; never blocks on what is there. */
 export async function inspectPath(path: string): Promise<FoundAtPath> {
@@ -80,7 +80,7 @@ export async function readManifestFile(path: string, maxBytes: number): Promise<
       await file.close()
     }
   } catch (error) {
-    return { kind: 'failed', reason: errorMessage(error) }
+    return { kind: 'failed', reason: errorMessage(error), error }
   }
 }
 

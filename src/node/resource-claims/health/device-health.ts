@@ -125,7 +125,7 @@ async function load({ file, log }: DeviceHealthDeps): Promise<readonly DeviceHea
     return text === undefined ? [] : parseDeviceHealth(text)
   } catch (error) {
     log.error('the health of devices cannot be read, drivers report it again', {
-      ...(await setAsideBroken(file)),
+      ...(await setAsideBroken(file, error)),
       error,
     })
     return []

@@ -117,6 +117,26 @@ describe('ExitJournal', () => {
     })
   }
 
+  for (const [what, spoil] of [
+    ['all notes', (files: FakeJournalFiles, error: Error) => void (files.failure = error)],
+    ['one note', (files: FakeJournalFiles, error: Error) => void (files.read = () => Promise.reject(error))],
+  ] as const)
+    test(`does not load without a descriptor to read ${what}, and sets nothing aside`, async () => {
+      const files = new FakeJournalFiles()
+      files.files.set('u-1.json', formatFinishedPod(uid, failed))
+      spoil(files, Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' }))
+      await assert.rejects(load(files), { code: 'EMFILE' })
+      assert.deepEqual([...files.files.keys()], ['u-1.json'])
+    })
+
+  test('sets a note aside that the disk cannot give', async () => {
+    const files = new FakeJournalFiles()
+    files.files.set('u-1.json', formatFinishedPod(uid, failed))
+    files.read = () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' }))
+    const { journal } = await load(files)
+    assert.deepEqual([journal.uids(), [...files.files.keys()]], [[], ['u-1.json.broken']])
+  })
+
   test('leaves alone what was set aside, and half a write', async () => {
     const files = new FakeJournalFiles()
     files.files.set('u-1.json.broken', 'x').set('u-1.json.new', '{')

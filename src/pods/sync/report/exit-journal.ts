@@ -1,4 +1,5 @@
 import type { Clock } from '../../../base/async/clock.ts'
+import { throwIfPassing } from '../../../base/async/passing-errors.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import { isPodUid } from '../../../model/pod/pod.ts'
@@ -37,12 +38,13 @@ export class ExitJournal {
   readonly #unwritten = new Set<PodUid>()
   readonly #wakeup = new Wakeup()
 
-  /** Reads what earlier agents wrote. What cannot be read never stops the agent. */
+  /** Reads what earlier agents wrote. What is broken never stops the agent; it fails for what can be read later, so that no pod runs again. */
   static async load(deps: JournalDeps): Promise<ExitJournal> {
     const journal = new ExitJournal(deps)
     try {
       for (const name of await deps.files.names()) if (name.endsWith(SUFFIX)) await journal.#load(name)
     } catch (error) {
+      throwIfPassing(error)
       deps.log.error('cannot read which pods have finished', { error })
     }
     return journal
@@ -126,6 +128,7 @@ export class ExitJournal {
       if (!isPodUid(uid)) throw new Error(`Cannot use "${name}": expected the UID of a pod as its name`)
       this.#known.set(uid, parseFinishedPod((await files.read(name)) ?? '', uid))
     } catch (error) {
+      throwIfPassing(error)
       log.error('a note about a finished pod cannot be used, setting it aside', { name, error })
       await files
         .setAside(name)

@@ -97,6 +97,20 @@ describe('PodTermination', () => {
     }
   })
 
+  test('leaves a note alone that cannot be read for the moment, and knows it later', async () => {
+    const { termination: first, files, clock } = createTermination({})
+    first.begin(30)
+    await first.endHook('c-1')
+    const { read } = files.terminationNotes
+    const { termination } = createTermination({ files, clock })
+    files.terminationNotes.read = () => Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' }))
+    await assert.rejects(termination.recall(true), { code: 'EMFILE' })
+    assert.deepEqual([...files.files.keys()], [PATH])
+    files.terminationNotes.read = read
+    await termination.recall(true)
+    assert.equal(termination.hook('c-1')?.ended, true)
+  })
+
   test('goes on without a disk', async () => {
     const { termination, files, lines } = createTermination({})
     const failing = async () => assert.fail('no space')

@@ -1,5 +1,6 @@
 import { AbortScope } from '../../../base/async/abort-scope.ts'
 import type { Clock } from '../../../base/async/clock.ts'
+import { throwIfPassing } from '../../../base/async/passing-errors.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
@@ -59,7 +60,7 @@ export class PodTermination {
     return this.#endsAt && Math.max(0, this.#endsAt - this.#deps.clock.monotonic()) / 1000
   }
 
-  /** Reads what an earlier agent noted. It counts for nothing when the pod does not end after all, such as one whose manifest is back. */
+  /** Reads what an earlier agent noted; fails when it can be read later. It counts for nothing when the pod does not end after all, such as one whose manifest is back. */
   async recall(isEnding: boolean): Promise<void> {
     const { terminations, log } = this.#deps
     try {
@@ -75,6 +76,7 @@ export class PodTermination {
       for (const [id, stop] of stops) this.#stops.set(id, stop)
       for (const [id, hook] of hooks) if (!isGoingOn || endsAt === undefined) this.#hooks.set(id, hook)
     } catch (error) {
+      throwIfPassing(error)
       log.warn('cannot use what was noted about the end of a pod, setting it aside', { uid: this.#uid, error })
       await terminations.notes.setAside(this.#uid).catch(() => {})
     }

@@ -40,7 +40,8 @@ export function createRecordFolder(path: string): RecordFolder & SettingAside {
       const result = await readManifestFile(pathOf(name), LARGEST_RECORD_BYTES)
       if (result.kind === 'content') return Buffer.from(result.bytes).toString('utf8')
       if ((await unlessAbsent(lstat(pathOf(name)), undefined)) === undefined) return undefined
-      throw new Error(`Cannot read "${pathOf(name)}": ${result.reason}`)
+      const cause = result.kind === 'failed' ? result.error : undefined
+      throw new Error(`Cannot read "${pathOf(name)}": ${result.reason}`, { cause })
     },
 
     write: (name, text) => writeFileDurably(pathOf(name), text, { mode: FILE_MODE, folderMode: FOLDER_MODE }),

@@ -39,3 +39,10 @@ test('setAsideBroken() is content with a file that cannot be moved', async () =>
   file.setAside = () => Promise.reject(new Error('no'))
   assert.deepEqual(await setAsideBroken(file), { path: '/d/state', setAside: undefined })
 })
+
+test('setAsideBroken() leaves a file alone that could not be read for the moment', async () => {
+  const file = new FakeStateFile('/d/state', 'good')
+  const error = Object.assign(new Error('ENOMEM'), { code: 'ENOMEM' })
+  await assert.rejects(setAsideBroken(file, error), { code: 'ENOMEM' })
+  assert.deepEqual([file.text, file.aside], ['good', []])
+})

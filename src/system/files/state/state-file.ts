@@ -1,4 +1,5 @@
 import { FreshReads } from '../../../base/async/fresh-reads.ts'
+import { throwIfPassing } from '../../../base/async/passing-errors.ts'
 
 /** One file on the disk. */
 export interface StateFile {
@@ -11,10 +12,15 @@ export interface StateFile {
   setAside(): Promise<string>
 }
 
-/** Sets a broken file aside, for the log: where it was and is now. A file that cannot be moved is no reason not to start. */
+/**
+ * Sets a broken file aside, for the log: where it was and is now. A file that cannot be moved is no reason not to start. What it fails
+ * with, if not with its content, is thrown again when it passes: then the file is as good as it was.
+ */
 export async function setAsideBroken(
-  file: StateFile,
+  file: Pick<StateFile, 'path' | 'setAside'>,
+  error?: unknown,
 ): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
+  throwIfPassing(error)
   return { path: file.path, setAside: await file.setAside().catch(() => undefined) }
 }
 

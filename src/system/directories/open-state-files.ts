@@ -1,13 +1,16 @@
+import type { Clock } from '../../base/async/clock.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { createRecordFolder } from '../files/state/record-folder.ts'
+import { readPatiently } from '../files/state/read-patiently.ts'
 import type { StateFile } from '../files/state/state-file.ts'
 import type { createPodFiles } from './pod-files.ts'
 import type { createUserNamespaceRecords } from './user-namespace-records.ts'
 
-interface SetAsideReports {
+interface StateFilesDeps {
   readonly metrics: { stateSetAside(kind: string): void }
   readonly events: NodeEvents
+  readonly clock: Clock
 }
 
 /** Where state is kept. */
@@ -20,8 +23,16 @@ interface StateHost {
 
 const REASON = 'StateFileSetAside'
 
-/** The same files; each time one of them cannot be used and is set aside, administrators get an event: the agent has lost what was in it. */
-export function reportSetAside(host: StateHost, { metrics, events }: SetAsideReports): StateHost {
+/**
+ * The same files, in which the agent keeps what it must not forget. A read that fails for the moment is tried again before it fails. Each
+ * time one of them cannot be used and is set aside, administrators get an event: the agent has lost what was in it.
+ */
+export function openStateFiles(
+  host: StateHost,
+  { metrics, events, clock }: StateFilesDeps,
+  signal: AbortSignal,
+): StateHost {
+  const read = <T>(path: string, work: () => Promise<T>) => readPatiently(work, { path, clock }, signal)
   const watch = async <T>(kind: string, path: string, work: () => Promise<T>): Promise<T> => {
     const record = (outcome: string) => {
       metrics.stateSetAside(kind)
@@ -43,7 +54,7 @@ export function reportSetAside(host: StateHost, { metrics, events }: SetAsideRep
       const { path: name } = file
       return {
         path: name,
-        read: () => file.read(),
+        read: () => read(name, () => file.read()),
         write: (text) => file.write(text),
         setAside: () => watch('state', name, () => file.setAside()),
       }
@@ -51,8 +62,8 @@ export function reportSetAside(host: StateHost, { metrics, events }: SetAsideRep
     recordFolder(path) {
       const folder = host.recordFolder(path)
       return {
-        names: () => folder.names(),
-        read: (name) => folder.read(name),
+        names: () => read(path, () => folder.names()),
+        read: (name) => read(`${path}/${name}`, () => folder.read(name)),
         write: (name, text) => folder.write(name, text),
         remove: (name) => folder.remove(name),
         setAside: (name) => watch('record', `${path}/${name}`, () => folder.setAside(name)),
@@ -60,10 +71,14 @@ export function reportSetAside(host: StateHost, { metrics, events }: SetAsideRep
     },
     podFiles(rootDirectory) {
       const files = host.podFiles(rootDirectory)
-      const notes = <T extends { setAside(uid: string): Promise<void> }>(of: T, name: string): T => ({
-        ...of,
-        setAside: (uid: string) => watch('pod', `${rootDirectory}/pods/${uid}/${name}`, () => of.setAside(uid)),
-      })
+      const notes = (of: typeof files.probeNotes, name: string): typeof of => {
+        const pathOf = (uid: string) => `${rootDirectory}/pods/${uid}/${name}`
+        return {
+          ...of,
+          read: (uid) => read(pathOf(uid), () => of.read(uid)),
+          setAside: (uid) => watch('pod', pathOf(uid), () => of.setAside(uid)),
+        }
+      }
       return {
         ...files,
         probeNotes: notes(files.probeNotes, 'probes.json'),
@@ -73,7 +88,7 @@ export function reportSetAside(host: StateHost, { metrics, events }: SetAsideRep
     userNamespaceRecords(rootDirectory) {
       const records = host.userNamespaceRecords(rootDirectory)
       return {
-        readAll: () => records.readAll(),
+        readAll: () => read(`${rootDirectory}/pods`, () => records.readAll()),
         write: (uid, text) => records.write(uid, text),
         remove: (uid) => records.remove(uid),
         setAside: (uid) => watch('pod', `${rootDirectory}/pods/${uid}/userns`, () => records.setAside(uid)),
