@@ -1,3 +1,4 @@
+import { throwIfPassing } from '../../base/async/passing-errors.ts'
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { readProcessIdentity } from './process-identity.ts'
@@ -55,9 +56,9 @@ async function readShimArguments(
 }
 
 async function readChildren(proc: string, pid: number): Promise<readonly ShimChild[]> {
-  const threads = await readdir(`${proc}/${pid}/task`).catch(() => [])
+  const threads = await readdir(`${proc}/${pid}/task`).catch(unlessPassing([]))
   const lists = await Promise.all(
-    threads.map((thread) => readFile(`${proc}/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
+    threads.map((thread) => readFile(`${proc}/${pid}/task/${thread}/children`, 'utf8').catch(unlessPassing(''))),
   )
   const children: ShimChild[] = []
   for (const child of lists.flatMap((list) => list.split(' ').filter((text) => text !== ''))) {
@@ -67,4 +68,12 @@ async function readChildren(proc: string, pid: number): Promise<readonly ShimChi
     if (process !== undefined) children.push({ process, containerId })
   }
   return children
+}
+
+/** What has ended has nothing; what cannot be read for the moment may have children, and must not look as if it had none. */
+function unlessPassing<T>(nothing: T): (error: unknown) => T {
+  return (error) => {
+    throwIfPassing(error)
+    return nothing
+  }
 }
