@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { throwIfPassing } from '../../base/async/passing-errors.ts'
 import { removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
 
 export type ManifestCopies = ReturnType<typeof createLastGoodManifests>
@@ -12,18 +13,31 @@ const COPY = /^[0-9a-f]{64}$/
  * Copies of the manifests that were good when last read, by file name. A manifest that is edited into something invalid keeps its
  * pod; with the copy it does so also over the end of the agent.
  */
-export function createLastGoodManifests(folder: string) {
+export function createLastGoodManifests(folder: string, readBytes: (path: string) => Promise<Uint8Array> = readFile) {
   // A file name may be as long as a file system takes; its hash always fits.
   const fileOf = (name: string) => createHash('sha256').update(name).digest('hex')
+  const read = async (file: string) => {
+    try {
+      return await readBytes(join(folder, file))
+    } catch (error) {
+      // A pod must not end because no descriptor was to spare when its copy was needed.
+      throwIfPassing(error)
+      return undefined
+    }
+  }
   return {
+    /** Undefined when there is none, or none that can be read; fails when it can be read later. */
     async read(name: string): Promise<Uint8Array | undefined> {
-      return await readFile(join(folder, fileOf(name))).catch(() => undefined)
+      return await read(fileOf(name))
     },
 
     /** All copies, in no order; undefined for one that cannot be read. */
     async readAll(): Promise<readonly (Uint8Array | undefined)[]> {
-      const files = (await readdir(folder).catch(() => [])).filter((file) => COPY.test(file))
-      return await Promise.all(files.map((file) => readFile(join(folder, file)).catch(() => undefined)))
+      const names = await readdir(folder).catch((error: unknown) => {
+        throwIfPassing(error)
+        return []
+      })
+      return await Promise.all(names.filter((file) => COPY.test(file)).map(read))
     },
 
     async write(name: string, bytes: Uint8Array): Promise<void> {
