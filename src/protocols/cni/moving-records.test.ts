@@ -9,6 +9,7 @@ function makeDisk(remembered?: string) {
   const folders = new Map<string, Map<string, string>>()
   const unreadable = new Set<string>()
   const disk = { remembered, setAside: 0 }
+  const failures: Error[] = []
   const open = (path: string): RecordFolder => ({
     names: async () => {
       if (unreadable.has(path)) throw new Error('unreadable')
@@ -20,7 +21,11 @@ function makeDisk(remembered?: string) {
   })
   const file = {
     path: '/folders',
-    read: async () => disk.remembered,
+    read: async () => {
+      const failure = failures.shift()
+      if (failure !== undefined) throw failure
+      return disk.remembered
+    },
     write: async (text: string) => void (disk.remembered = text),
     setAside: async () => {
       disk.setAside += 1
@@ -29,7 +34,7 @@ function makeDisk(remembered?: string) {
     },
   }
   const start = (current: string) => new MovingRecords({ current, file, open, log: silentLogger })
-  return { disk, folders, unreadable, start }
+  return { disk, folders, unreadable, failures, start }
 }
 
 test('records of an earlier folder are listed, read and removed; new ones go to the folder of now', async () => {
@@ -72,3 +77,17 @@ for (const broken of ['[', '{}', '["a"]', '[1]'])
     await start('/a').write('one', '1')
     assert.deepEqual(disk, { remembered: '["/a"]', setAside: 1 })
   })
+
+test('a list of folders that cannot be read is set aside, unless that passes', async () => {
+  for (const [code, setAside] of [
+    ['EISDIR', 1],
+    ['EMFILE', 0],
+  ] as const) {
+    const { disk, failures, start } = makeDisk('["/a"]')
+    failures.push(Object.assign(new Error(code), { code }))
+    const writing = start('/b').write('one', '1')
+    if (setAside === 1) await writing
+    else await assert.rejects(writing, { code })
+    assert.deepEqual(disk, { remembered: setAside === 1 ? '["/b"]' : '["/a"]', setAside })
+  }
+})

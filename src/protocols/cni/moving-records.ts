@@ -86,19 +86,25 @@ export class MovingRecords implements RecordFolder {
   }
 
   async #load(): Promise<ReadonlyMap<string, RecordFolder>> {
-    const { current, file, open, log } = this.#deps
-    const paths = parsePaths((await file.read()) ?? '[]')
-    if (paths === undefined) log.warn('cannot use the list of CNI cache folders', await setAsideBroken(file))
-    return new Map((paths ?? []).filter((path) => path !== current).map((path) => [path, open(path)]))
+    const { current, open } = this.#deps
+    const paths = await this.#readPaths()
+    return new Map(paths.filter((path) => path !== current).map((path) => [path, open(path)]))
+  }
+
+  async #readPaths(): Promise<readonly string[]> {
+    const { file, log } = this.#deps
+    try {
+      return parsePaths((await file.read()) ?? '[]')
+    } catch (error) {
+      log.warn('cannot use the list of CNI cache folders', { ...(await setAsideBroken(file, error)), error })
+      return []
+    }
   }
 }
 
-function parsePaths(text: string): readonly string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    const isPath = (each: unknown): each is string => typeof each === 'string' && each.startsWith('/')
-    return Array.isArray(value) && value.every(isPath) ? value : undefined
-  } catch {
-    return undefined
-  }
+function parsePaths(text: string): readonly string[] {
+  const value: unknown = JSON.parse(text)
+  const isPath = (each: unknown): each is string => typeof each === 'string' && each.startsWith('/')
+  if (!Array.isArray(value) || !value.every(isPath)) throw new Error(`Cannot use "${text}": expected a list of paths`)
+  return value
 }
