@@ -4,7 +4,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import type { CriClient } from '../../protocols/cri/cri-client.ts'
 import type { FileSystemSpace } from '../../system/files/file-system-space.ts'
 import { isProgram } from '../../system/files/is-program.ts'
-import type { RecordFolder } from '../../system/files/state/record-folder.ts'
+import type { StateRecords } from '../../system/files/state/record-folder.ts'
 import type { readIfPresent } from '../../system/files/read-manifest-file.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import { CredentialPlugin } from './credentials/credential-plugin.ts'
@@ -30,7 +30,7 @@ interface ImagesDeps {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingDirectory: string
   readonly host: {
-    recordFolder(path: string): RecordFolder
+    recordFolder(path: string): StateRecords
     readSpace(path: string): Promise<FileSystemSpace>
     readIfPresent: typeof readIfPresent
   }

@@ -4,20 +4,23 @@ import { describe, test } from 'node:test'
 import { countImages } from '../../../../test/fakes/counted-images.ts'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
-import type { RecordFolder } from '../../../system/files/state/record-folder.ts'
+import type { StateRecords } from '../../../system/files/state/record-folder.ts'
 import type { VerificationPolicy } from './compute-pull-permission.ts'
 import type { Credential } from './credential.ts'
 import { hashLogin } from './hash-login.ts'
 import { ImageAccess } from './image-access.ts'
 
-class FakeFolder implements RecordFolder {
+class FakeFolder implements StateRecords {
   readonly files = new Map<string, string>()
+  readonly aside: string[] = []
+  failure: Error | undefined
   full = false
 
   async names() {
     return [...this.files.keys()]
   }
   async read(name: string) {
+    if (this.failure !== undefined) throw this.failure
     return this.files.get(name)
   }
   async write(name: string, text: string) {
@@ -25,6 +28,11 @@ class FakeFolder implements RecordFolder {
     this.files.set(name, text)
   }
   async remove(name: string) {
+    this.files.delete(name)
+  }
+  async setAside(name: string) {
+    this.failure = undefined
+    this.aside.push(this.files.get(name) ?? '')
     this.files.delete(name)
   }
 }
@@ -219,6 +227,45 @@ describe('ImageAccess', () => {
     assert.deepEqual(warnings, ['cannot read the record of a pull, the image is verified again'])
     await pull()
     assert.equal(await mayUse(), true)
+  })
+
+  for (const [what, spoil] of [
+    ['makes no sense', (folder: FakeFolder) => void folder.files.set(fileName(named.ref), '{')],
+    ['cannot be read', (folder: FakeFolder) => void (folder.failure = new Error('EIO'))],
+  ] as const)
+    test(`sets a record aside that ${what}, and opens the image to no pod that cannot pull it`, async () => {
+      const { pulled, pulling, access, mayUse, pull } = make()
+      await pull(credentialOf('a'))
+      spoil(pulled)
+      const aside = pulled.files.get(fileName(named.ref))
+      assert.equal(await mayUse(credentialOf('a')), false)
+      assert.deepEqual([pulled.aside, pulled.files.size, pulling.files.size], [[aside], 1, 0])
+      assert.equal(await mayUse(), false)
+      spoil(pulled)
+      await access.prune(new Set(), Infinity)
+      assert.equal(pulled.aside.length, 2)
+    })
+
+  test('keeps the image closed while a broken record can be neither set aside nor replaced', async () => {
+    const { pulled, pulling, mayUse, pull } = make()
+    await pull()
+    pulled.files.set(fileName(named.ref), '{')
+    pulled.full = true
+    assert.equal(await mayUse(), false)
+    assert.deepEqual([pulled.files.size, pulling.files.size], [0, 1], 'it counts as one that is being pulled')
+    assert.equal(await mayUse(), false)
+  })
+
+  test('leaves a record alone that cannot be read for the moment', async () => {
+    const { pulled, mayUse, pull } = make()
+    await pull(credentialOf('a'))
+    const before = [...pulled.files]
+    pulled.failure = Object.assign(new Error('EMFILE'), { code: 'EMFILE' })
+    assert.equal(await mayUse(credentialOf('a')), false)
+    await pull(credentialOf('b'))
+    pulled.failure = undefined
+    assert.deepEqual([pulled.aside, [...pulled.files]], [[], before])
+    assert.equal(await mayUse(credentialOf('a')), true)
   })
 
   test('removes records of images that are gone, but not new ones', async () => {

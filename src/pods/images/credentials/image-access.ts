@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../base/async/clock.ts'
-import type { RecordFolder } from '../../../system/files/state/record-folder.ts'
+import { isPassing, throwIfPassing } from '../../../base/async/passing-errors.ts'
+import type { RecordFolder, StateRecords } from '../../../system/files/state/record-folder.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { computeAccessRights } from './compute-access-rights.ts'
 import { computePullPermission, findProof } from './compute-pull-permission.ts'
@@ -9,7 +10,7 @@ import { hashLogin } from './hash-login.ts'
 import type { ImageMetrics } from '../../../metrics/image-metrics.ts'
 import type { Credential } from './credential.ts'
 import { toRepository } from '../../../model/pod/parse-image-name.ts'
-import { formatPullIntent, formatPullRecord, parsePullIntent, parsePullRecord, PullRecordError } from './pull-record.ts'
+import { formatPullIntent, formatPullRecord, parsePullIntent, parsePullRecord } from './pull-record.ts'
 import type { ImageAccessRights, PullRecord, RecordedSecret } from './pull-record.ts'
 import { toApiTime } from '../../../model/text/api-time.ts'
 
@@ -17,7 +18,7 @@ export interface ImageAccessDeps {
   readonly policy: VerificationPolicy | undefined
   readonly allowlist: readonly string[]
   /** A file for each image that was pulled. */
-  readonly pulled: RecordFolder
+  readonly pulled: StateRecords
   /** A file for each image that is being pulled. */
   readonly pulling: RecordFolder
   readonly metrics?: ImageMetrics
@@ -118,8 +119,8 @@ export class ImageAccess {
     // Records have whole seconds.
     const second = Math.floor(before / 1000) * 1000
     await this.#forEach(pulled, 'cannot remove the record of a pull', async (name) => {
-      const text = known.has(name) ? undefined : await pulled.read(name)
-      if (text !== undefined && Date.parse(parsePullRecord(text).lastUpdatedTime) < second) await pulled.remove(name)
+      const record = known.has(name) ? undefined : await this.#inTurn(() => this.#readKnown(name))
+      if (record !== undefined && Date.parse(record.lastUpdatedTime) < second) await pulled.remove(name)
     })
     await this.#count()
   }
@@ -143,40 +144,66 @@ export class ImageAccess {
     const name = toFileName(ref)
     try {
       const text = await this.#deps.pulled.read(name)
+      this.#reportedUnreadable.delete(name)
       if (text !== undefined) return { kind: 'recorded', record: parsePullRecord(text) }
       if (this.#pulls.has(image)) return { kind: 'begun' }
       const intent = await this.#deps.pulling.read(toFileName(image))
       return { kind: intent === undefined ? 'none' : 'begun' }
     } catch (error) {
       if (!this.#reportedUnreadable.has(name)) {
-        this.#deps.log.warn('cannot read the record of a pull, the image is verified again', {
-          image,
-          file: name,
-          error,
-        })
+        this.#reportedUnreadable.add(name)
+        const problem = 'cannot read the record of a pull, the image is verified again'
+        this.#deps.log.warn(problem, { image, file: name, error })
+        if (!isPassing(error)) await this.#replaceBroken({ image, ref })
       }
-      this.#reportedUnreadable.add(name)
       return { kind: 'unreadable' }
     }
   }
 
-  /** Adds rights to a record; one at a time, because each reads what the one before wrote. False when it could not be written. */
+  /** The image counts as one that is being pulled until it has a record again: without either it would be open to every pod. */
+  async #replaceBroken(named: NamedImage): Promise<void> {
+    await this.#try('cannot replace the broken record of a pull', named.image, async () => {
+      await this.begin(named.image)
+      if (await this.#record(named, undefined)) await this.fail(named.image)
+    })
+  }
+
+  /** Adds rights to a record. False when it could not be written. */
   async #record(named: NamedImage, rights: ImageAccessRights | undefined): Promise<boolean> {
+    const write = () => this.#writeRecord(named, rights)
+    return await this.#try('cannot write the record of a pull', named.image, () => this.#inTurn(write))
+  }
+
+  /** One at a time, because each reads what the one before wrote. */
+  async #inTurn<T>(act: () => Promise<T>): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const turn = this.#lastWrite
     this.#lastWrite = promise
     await turn
     try {
-      return await this.#try('cannot write the record of a pull', named.image, () => this.#writeRecord(named, rights))
+      return await act()
     } finally {
       resolve()
+    }
+  }
+
+  /** One that cannot be used is set aside: the next pull shows again what opens the image. */
+  async #readKnown(name: string): Promise<PullRecord | undefined> {
+    const { pulled } = this.#deps
+    try {
+      const text = await pulled.read(name)
+      return text === undefined ? undefined : parsePullRecord(text)
+    } catch (error) {
+      throwIfPassing(error)
+      await pulled.setAside(name)
+      return undefined
     }
   }
 
   async #writeRecord({ image, ref }: NamedImage, rights: ImageAccessRights | undefined): Promise<void> {
     const { pulled, clock } = this.#deps
     const name = toFileName(ref)
-    const known = parseKnown(await pulled.read(name).catch(() => undefined))
+    const known = await this.#readKnown(name)
     if (known !== undefined && rights === undefined) return
     const repository = toRepository(image)
     const mapping = known?.credentialMapping ?? {}
@@ -200,17 +227,6 @@ export class ImageAccess {
       this.#deps.log.warn(what, { about, error })
       return false
     }
-  }
-}
-
-/** A record that cannot be read is replaced: the next pull shows again what opens the image. */
-function parseKnown(text: string | undefined): PullRecord | undefined {
-  if (text === undefined) return undefined
-  try {
-    return parsePullRecord(text)
-  } catch (error) {
-    if (error instanceof PullRecordError) return undefined
-    throw error
   }
 }
 

@@ -23,7 +23,7 @@ export interface PullRecord {
 }
 
 /** A file of image_manager that cannot be used. */
-export class PullRecordError extends Error {
+class PullRecordError extends Error {
   override readonly name = 'PullRecordError'
 }
 

@@ -15,7 +15,8 @@ export interface RecordFolder {
   remove(name: string): Promise<void>
 }
 
-interface SettingAside {
+/** A folder in which a broken file can be kept beside the others. */
+export interface StateRecords extends RecordFolder {
   /** Keeps a file that cannot be used under another name, for people to read. */
   setAside(name: string): Promise<void>
 }
@@ -24,16 +25,17 @@ interface SettingAside {
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 const LARGEST_RECORD_BYTES = 1024 * 1024
-// The second one is the Go kubelet's.
-const UNFINISHED_SUFFIXES = [UNFINISHED_SUFFIX, '.tmp']
+const BROKEN_SUFFIX = '.broken'
+// The second one is what the Go kubelet has not finished.
+const NO_RECORDS = [UNFINISHED_SUFFIX, '.tmp', BROKEN_SUFFIX]
 
 /** The records in a folder, which is made with the first of them. */
-export function createRecordFolder(path: string): RecordFolder & SettingAside {
+export function createRecordFolder(path: string): StateRecords {
   const pathOf = (name: string) => `${path}/${name}`
   return {
     async names() {
       const names = await unlessAbsent(readdir(path), [])
-      return names.filter((name) => !UNFINISHED_SUFFIXES.some((suffix) => name.endsWith(suffix)))
+      return names.filter((name) => !NO_RECORDS.some((suffix) => name.endsWith(suffix)))
     },
 
     async read(name) {
@@ -46,6 +48,6 @@ export function createRecordFolder(path: string): RecordFolder & SettingAside {
 
     write: (name, text) => writeFileDurably(pathOf(name), text, { mode: FILE_MODE, folderMode: FOLDER_MODE }),
     remove: (name) => removeFileDurably(pathOf(name)),
-    setAside: (name) => renameDurably(pathOf(name), `${pathOf(name)}.broken`),
+    setAside: (name) => renameDurably(pathOf(name), `${pathOf(name)}${BROKEN_SUFFIX}`),
   }
 }
