@@ -15,6 +15,7 @@ import type { StatsFiles } from '../system/directories/stats-files.ts'
 import type { KernelLog } from '../system/machine/kernel-log.ts'
 import type { PodNetwork } from '../pods/probes/pod-network.ts'
 import type { ManifestCopies } from '../system/directories/last-good-manifests.ts'
+import type { CsiFiles } from '../system/directories/csi-files.ts'
 import type { createPodFiles } from '../system/directories/pod-files.ts'
 import type { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
 import type { FileSystemSpace } from '../system/files/file-system-space.ts'
@@ -68,6 +69,8 @@ export interface Host {
   /** Copies of manifests in a folder, as they were when last good. */
   lastGoodManifests(folder: string): ManifestCopies
   podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
+  /** The agent's own files around the volumes of CSI drivers. */
+  csiFiles(rootDirectory: string): CsiFiles
   userNamespaceRecords(rootDirectory: string): ReturnType<typeof createUserNamespaceRecords>
   /** The shims of the containerd at a socket, in one of its namespaces. */
   findShims: typeof findShims

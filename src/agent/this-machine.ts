@@ -3,6 +3,7 @@ import { createCgroups } from '../node/cgroups/create-cgroups.ts'
 import { createVolumeHost } from '../pods/volumes/create-volume-host.ts'
 import { createCgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import { createLastGoodManifests } from '../system/directories/last-good-manifests.ts'
+import { createCsiFiles } from '../system/directories/csi-files.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
 import { checkWritable } from '../system/directories/check-writable.ts'
 import { prepareRoot } from '../system/directories/prepare-root.ts'
@@ -91,6 +92,7 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     recordFolder: createRecordFolder,
     lastGoodManifests: createLastGoodManifests,
     podFiles: (rootDirectory) => createPodFiles({ rootDirectory }),
+    csiFiles: (rootDirectory) => createCsiFiles({ rootDirectory }),
     userNamespaceRecords: createUserNamespaceRecords,
     findShims,
     killProcess: (identity) => signalProcess(identity, 'SIGKILL'),

@@ -40,6 +40,8 @@ export class FakeCsiNode {
   readonly requests: object[] = []
   readonly broken: string[] = []
   readonly notes = new Map<string, string>()
+  /** What was set aside, by directory. */
+  readonly notesAside = new Map<string, string>()
   readonly directories = new Set<string>()
   /** Of devices: links of pods, files that devices are bound on, and those that are held. */
   readonly links = new Map<string, string>()
@@ -117,6 +119,10 @@ export class FakeCsiNode {
     },
     readData: async (directory) => this.notes.get(directory),
     writeData: async (directory, text) => void this.notes.set(directory, text),
+    setAsideData: async (directory) => {
+      this.notesAside.set(directory, this.notes.get(directory) ?? '')
+      this.notes.delete(directory)
+    },
     removeData: async (directory) => void this.notes.delete(directory),
     listStagedFiles: async () => this.#listNotes(`${ROOT}/plugins/kubernetes.io/csi/${DRIVER}/`),
     listStagedDevices: async () => this.#listNotes(`${ROOT}/plugins/kubernetes.io/csi/volumeDevices/`),

@@ -65,7 +65,10 @@ export async function openServingCertificates(deps: ServingCertificatesDeps): Pr
       return await load()
     } catch (error) {
       throwIfPassing(error)
-      deps.log.error('the serving certificate cannot be read, another one is shown until it can be', { ...files, error })
+      deps.log.error('the serving certificate cannot be read, another one is shown until it can be', {
+        ...files,
+        error,
+      })
       return await createSelfSigned(selfSigned)
     }
   }

@@ -4,6 +4,7 @@ import { parseQuantity, quantityValue } from '../../model/resources/quantity.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
 import type { Mounter } from '../../system/mounts/mounter.ts'
 import type { FileSystemUsage } from '../../system/files/file-usage.ts'
+import { createCsiFiles } from '../../system/directories/csi-files.ts'
 import type { StatsFiles } from '../../system/directories/stats-files.ts'
 import type { RuntimeUsage } from '../runtime/runtime-handlers.ts'
 import type { SimulatedContainer, SimulatedRuntime } from '../runtime/simulated-runtime.ts'
@@ -75,6 +76,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
     recordFolder: createInMemoryRecords,
     lastGoodManifests: createInMemoryManifests,
     podFiles: () => files,
+    csiFiles: (rootDirectory) => createCsiFiles({ rootDirectory }),
     userNamespaceRecords: () => ({
       readAll: async () => [...texts].map(([uid, text]) => ({ uid, text })),
       write: async (uid, text) => void texts.set(uid, text),

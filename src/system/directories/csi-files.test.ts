@@ -35,6 +35,17 @@ describe('csi files', () => {
     assert.deepEqual(await readdir(directory), ['globalmount'])
   })
 
+  test('a note that is set aside is kept until the volume is gone', async (t) => {
+    const { files, csi } = await setUp(t)
+    const directory = join(csi, 'd', 'hash')
+    await files.writeData(directory, '{')
+    await files.setAsideData(directory)
+    assert.deepEqual([await files.readData(directory), await files.listStagedFiles()], [undefined, []])
+    assert.equal(await readFile(join(directory, 'vol_data.json.broken'), 'utf8'), '{')
+    await files.removeData(directory)
+    assert.deepEqual(await readdir(directory), [])
+  })
+
   test('finds the notes of all drivers and devices, and takes nothing else for one', async (t) => {
     const { files, csi } = await setUp(t)
     assert.deepEqual([await files.listStagedFiles(), await files.listStagedDevices()], [[], []])

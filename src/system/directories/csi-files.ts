@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder, removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
+import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { makeFolder, removeFileDurably, renameDurably, writeFileDurably } from '../files/durable-file.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
 /** A directory with a note about a volume, of this agent or of an earlier one. */
@@ -13,6 +14,7 @@ export type CsiFiles = ReturnType<typeof createCsiFiles>
 
 const DIRECTORY_MODE = 0o750
 const NAME = 'vol_data.json'
+const BROKEN = `${NAME}.broken`
 // A note is a few hundred bytes.
 const LARGEST_NOTE = 1024 * 1024
 
@@ -53,8 +55,13 @@ export function createCsiFiles(options: { readonly rootDirectory: string }) {
       await writeFileDurably(path, text, { mode: 0o644, folderMode: DIRECTORY_MODE })
     },
 
+    /** Keeps a note that makes no sense, for people to find out whose volume it was. */
+    async setAsideData(directory: string): Promise<void> {
+      await renameDurably(join(directory, NAME), join(directory, BROKEN))
+    },
+
     async removeData(directory: string): Promise<void> {
-      await removeFileDurably(join(directory, NAME))
+      for (const name of [NAME, BROKEN]) await removeFileDurably(join(directory, name))
     },
 
     /** The notes of all volumes that may be staged as files. */
@@ -88,7 +95,11 @@ async function readNote(path: string): Promise<string | undefined> {
   const stat = await unlessAbsent(lstat(path), undefined)
   // Anything else is none of ours, and opening it might never end.
   if (stat?.isFile() !== true || stat.size > LARGEST_NOTE) return undefined
-  return await unlessAbsent(readFile(path, 'utf8'), undefined)
+  return await unlessAbsent(readFile(path, 'utf8'), undefined).catch((error: unknown) => {
+    throwIfPassing(error)
+    // One that cannot be read says as little as an empty one, and is set aside like it.
+    return ''
+  })
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {

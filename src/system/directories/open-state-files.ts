@@ -4,6 +4,7 @@ import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { createRecordFolder } from '../files/state/record-folder.ts'
 import { readPatiently } from '../files/state/read-patiently.ts'
 import type { StateFile } from '../files/state/state-file.ts'
+import type { CsiFiles } from './csi-files.ts'
 import type { createPodFiles } from './pod-files.ts'
 import type { createUserNamespaceRecords } from './user-namespace-records.ts'
 
@@ -18,6 +19,7 @@ interface StateHost {
   stateFile(path: string): StateFile
   recordFolder(path: string): ReturnType<typeof createRecordFolder>
   podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
+  csiFiles(rootDirectory: string): CsiFiles
   userNamespaceRecords(rootDirectory: string): ReturnType<typeof createUserNamespaceRecords>
 }
 
@@ -83,6 +85,16 @@ export function openStateFiles(
         ...files,
         probeNotes: notes(files.probeNotes, 'probes.json'),
         terminationNotes: notes(files.terminationNotes, 'termination.json'),
+      }
+    },
+    csiFiles(rootDirectory) {
+      const files = host.csiFiles(rootDirectory)
+      return {
+        ...files,
+        readData: (directory) => read(`${directory}/vol_data.json`, () => files.readData(directory)),
+        listStagedFiles: () => read(`${rootDirectory}/plugins`, () => files.listStagedFiles()),
+        listStagedDevices: () => read(`${rootDirectory}/plugins`, () => files.listStagedDevices()),
+        setAsideData: (directory) => watch('volume', `${directory}/vol_data.json`, () => files.setAsideData(directory)),
       }
     },
     userNamespaceRecords(rootDirectory) {

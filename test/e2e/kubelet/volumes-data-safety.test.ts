@@ -153,7 +153,8 @@ describe('data of the node', () => {
     // Who wrote this knows what to do with it: the agent does not.
     await node.logged('they stay', 'kubernetes.io~csi/pv')
     assert.equal(existsSync(join(podDirectory(uid), EMPTY_DIR)), false)
-    assert.equal(await readFile(join(podDirectory(uid), 'volumes/kubernetes.io~csi/pv/vol_data.json'), 'utf8'), '{}')
+    const aside = join(podDirectory(uid), 'volumes/kubernetes.io~csi/pv/vol_data.json.broken')
+    assert.equal(await readFile(aside, 'utf8'), '{}')
     for (const directory of all) await assertPrecious(directory)
     for (const place of foreign) await inside('umount', join(podDirectory(uid), place))
   })

@@ -5,7 +5,7 @@ import type { CsiDriverObjects } from '../../../protocols/csi/csi-driver-objects
 import type { CsiDrivers } from '../../../protocols/csi/csi-drivers.ts'
 import type { NodeAttachments } from './csi-volume-deps.ts'
 import { createBlockDevices } from '../../../system/mounts/block-devices.ts'
-import { createCsiFiles } from '../../../system/directories/csi-files.ts'
+import type { CsiFiles } from '../../../system/directories/csi-files.ts'
 import { describePath } from '../../../system/files/describe-path.ts'
 import { deviceFiles } from '../../../system/directories/device-files.ts'
 import type { GuardedFiles } from '../../../system/guarded/guarded-files.ts'
@@ -34,7 +34,7 @@ interface Verdict {
 }
 
 export interface CreateCsiKindDeps {
-  readonly host: { openMounter(): Mounter }
+  readonly host: { openMounter(): Mounter; csiFiles(rootDirectory: string): CsiFiles }
   readonly settings: Settings
   /** --root-dir without symbolic links. */
   readonly rootDirectory: string
@@ -65,7 +65,7 @@ export function createCsiKind(deps: CreateCsiKindDeps, group: TaskGroup): CsiKin
     driverObjects: csi.objects,
     attachments: csi.attachments,
     controllerAttaches: settings.config.enableControllerAttachDetach,
-    csiFiles: createCsiFiles({ rootDirectory }),
+    csiFiles: deps.host.csiFiles(rootDirectory),
     mounter: deps.host.openMounter(),
     devices: createBlockDevices({ clock, log }),
     deviceFiles,

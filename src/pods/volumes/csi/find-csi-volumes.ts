@@ -4,7 +4,7 @@ import type { CsiVolumeDeps } from './csi-volume-deps.ts'
 import { csiVolumeName } from './csi-names.ts'
 import { deviceStaging, filesStaging } from './csi-paths.ts'
 import type { NodeVolume } from './stage/node-volume.ts'
-import { parseVolumeData } from './volume-data.ts'
+import { readVolumeData, takeVolumeData } from './read-volume-data.ts'
 import type { VolumeData } from './volume-data.ts'
 
 export interface FoundCsiVolumes {
@@ -14,7 +14,7 @@ export interface FoundCsiVolumes {
 }
 
 type NotedVolume = Pick<VolumeData, 'driverName' | 'volumeHandle' | 'seLinuxMountContext'>
-type FindDeps = Pick<CsiVolumeDeps, 'csiFiles' | 'rootDirectory'>
+type FindDeps = Pick<CsiVolumeDeps, 'csiFiles' | 'rootDirectory' | 'log'>
 
 /** What earlier agents left of CSI volumes, by the notes that lie beside them. */
 export async function findCsiVolumes(deps: FindDeps, places: readonly VolumePlace[]): Promise<FoundCsiVolumes> {
@@ -22,23 +22,25 @@ export async function findCsiVolumes(deps: FindDeps, places: readonly VolumePlac
   const users: { uid: PodUid; volume: NodeVolume }[] = []
   for (const place of places) {
     const directory = isDevice(place) ? deviceStaging(deps.rootDirectory, place.specName).data : place.path
-    const data = parseVolumeData((await csiFiles.readData(directory)) ?? '')
+    const data = await readVolumeData(deps, directory)
     if (data !== undefined && data.volumeLifecycleMode !== 'Ephemeral')
       users.push({
         uid: place.uid,
         volume: toNodeVolume(deps, data, { use: isDevice(place) ? 'device' : 'files', specName: place.specName }),
       })
   }
-  const files = (await csiFiles.listStagedFiles()).flatMap(({ text }) => {
-    const data = parseVolumeData(text)
+  const staged: NodeVolume[] = []
+  for (const found of await csiFiles.listStagedFiles()) {
+    const data = await takeVolumeData(deps, found)
     const specName = users.find(({ volume }) => volume.handle === data?.volumeHandle)?.volume.specName ?? ''
-    return data === undefined ? [] : [toNodeVolume(deps, data, { use: 'files', specName })]
-  })
-  const devices = (await csiFiles.listStagedDevices()).flatMap(({ text }) => {
-    const data = parseVolumeData(text)
-    return data?.specVolID === undefined ? [] : [toNodeVolume(deps, data, { use: 'device', specName: data.specVolID })]
-  })
-  return { staged: [...files, ...devices], users }
+    if (data !== undefined) staged.push(toNodeVolume(deps, data, { use: 'files', specName }))
+  }
+  for (const found of await csiFiles.listStagedDevices()) {
+    const data = await takeVolumeData(deps, found)
+    if (data?.specVolID !== undefined)
+      staged.push(toNodeVolume(deps, data, { use: 'device', specName: data.specVolID }))
+  }
+  return { staged, users }
 }
 
 /** The volume of a note, as the node has it. */

@@ -379,13 +379,15 @@ describe('failures', () => {
     await done
   })
 
-  test('without a note of its driver a volume is only unmounted', async () => {
+  test('with a note that makes no sense a volume is only unmounted, and the note is set aside', async () => {
     const { node, ensure, release } = await setUp()
     await ensure(podWith('u-1'))
-    node.notes.set(target('u-1').replace(/\/mount$/, ''), '{}')
+    const directory = target('u-1').replace(/\/mount$/, '')
+    node.notes.set(directory, '{}')
     node.take()
     await release('u-1')
     assert.deepEqual([node.take(), node.published.size], [['NodeUnstageVolume vol'], 0])
+    assert.deepEqual([...node.notesAside], [[directory, '{}']])
   })
 })
 

@@ -22,7 +22,7 @@ import { unstageVolume } from '../csi/stage/unstage-volume.ts'
 import { waitForAttachment } from '../csi/stage/wait-for-attachment.ts'
 import type { Attached } from '../csi/stage/wait-for-attachment.ts'
 import type { VolumeDriver } from '../mounted-volume.ts'
-import { parseVolumeData } from '../csi/volume-data.ts'
+import { readVolumeData } from '../csi/read-volume-data.ts'
 import type { SelinuxIdentity, SetUpRequest, TearDownRequest, VolumeKind } from '../volume-kind.ts'
 import { VolumeStepError } from '../volume-step-error.ts'
 import type { ReadyVolume, VolumePlace, DesiredVolume } from '../desired-volume.ts'
@@ -133,7 +133,7 @@ export class CsiKind implements VolumeKind {
   /** What containers may use keeps the SELinux label that it was mounted with, whatever would be chosen now. */
   async #asMounted({ ready, isFound, path }: SetUpRequest, volume: CsiVolume): Promise<CsiVolume> {
     if (volume.use === 'device' || (ready === undefined && isFound !== true)) return volume
-    const note = parseVolumeData((await this.#deps.csiFiles.readData(path)) ?? '')
+    const note = await readVolumeData(this.#deps, path)
     return note === undefined ? volume : { ...volume, selinuxLabel: note.seLinuxMountContext ?? '' }
   }
 

@@ -9,7 +9,8 @@ import { gatherContext } from './publish-volume.ts'
 import type { PublishRequest } from './publish-volume.ts'
 import { toCapability } from '../to-capability.ts'
 import { callUnpublish } from './unpublish-volume.ts'
-import { formatVolumeData, parseVolumeData } from '../volume-data.ts'
+import { readVolumeData } from '../read-volume-data.ts'
+import { formatVolumeData } from '../volume-data.ts'
 import type { VolumeData } from '../volume-data.ts'
 
 const STEP = { name: 'MapVolume.MapPodDevice failed', call: 'NodePublishVolume' }
@@ -83,11 +84,10 @@ export async function unpublishDevice(
   request: TearDownRequest,
   signal: AbortSignal,
 ): Promise<VolumeData | undefined> {
-  const { rootDirectory, csiFiles, deviceFiles, log } = deps
+  const { rootDirectory, deviceFiles, log } = deps
   const { data: directory, published, mapped } = deviceStaging(rootDirectory, request.specName)
   await freeDevice(deps, request, mapped, signal)
-  const text = await csiFiles.readData(directory)
-  const data = text === undefined ? undefined : parseVolumeData(text)
+  const data = await readVolumeData(deps, directory)
   const target = `${published}/${request.uid}`
   if (data !== undefined) await callUnpublish(deps, request, { data, target }, signal)
   else log.warn('a CSI device has no note of its driver, it is taken from its pod without', { path: target })

@@ -4,7 +4,7 @@ import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { mountPath } from '../csi-paths.ts'
 import { mountAt } from './mount-at.ts'
 import { clearPublished } from './publish-volume.ts'
-import { parseVolumeData } from '../volume-data.ts'
+import { readVolumeData } from '../read-volume-data.ts'
 import type { VolumeData } from '../volume-data.ts'
 
 /** Has the driver take a volume from a pod, by the note in the volume's directory alone; returns what that said. */
@@ -14,8 +14,7 @@ export async function unpublishVolume(
   signal: AbortSignal,
 ): Promise<VolumeData | undefined> {
   const target = mountPath(request.path)
-  const text = await deps.csiFiles.readData(request.path)
-  const data = text === undefined ? undefined : parseVolumeData(text)
+  const data = await readVolumeData(deps, request.path)
   if (data === undefined) {
     await unmountUnknown(deps, request.path, signal)
     return undefined

@@ -4,16 +4,14 @@ import { clearStaging } from './clear-staging.ts'
 import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { mountAt } from '../publish/mount-at.ts'
 import type { NodeVolume } from './node-volume.ts'
-import { parseVolumeData } from '../volume-data.ts'
+import { readVolumeData } from '../read-volume-data.ts'
 
 /** Has the driver take a volume from the node after its last pod, by the note that lies beside it alone. */
 export async function unstageVolume(deps: CsiVolumeDeps, volume: NodeVolume, signal: AbortSignal): Promise<void> {
-  const { csiFiles, drivers, toDriverPath, log } = deps
-  const text = await csiFiles.readData(volume.data)
-  const data = text === undefined ? undefined : parseVolumeData(text)
+  const { csiFiles, drivers, toDriverPath } = deps
+  const data = await readVolumeData(deps, volume.data)
   if (data === undefined) {
     // Its owner is not known: only what is certainly empty goes.
-    if (text !== undefined) log.warn('cannot read the note of a CSI volume, it stays', { directory: volume.data })
     await csiFiles.removeIfEmpty(volume.staging)
     return await csiFiles.removeIfEmpty(volume.data)
   }
