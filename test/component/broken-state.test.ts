@@ -61,11 +61,11 @@ const noDescriptor = () => Object.assign(new Error('EMFILE: too many open files'
 describe('an agent without a descriptor to read its state', () => {
   /** What becomes of a start, while time goes on. */
   async function tryStart(world: World, options: AgentOptions): Promise<unknown> {
-    const outcome = startAgent(world, options).catch((error: unknown) => error)
-    const waited = (async () => {
-      for (let turns = 0; turns < 200; turns += 1) await world.clock.advance(50)
-    })()
-    await Promise.all([outcome, waited])
+    let isOver = false
+    const outcome = startAgent(world, options)
+      .catch((error: unknown) => error)
+      .finally(() => (isOver = true))
+    for (let turns = 0; turns < 100_000 && !isOver; turns += 1) await world.clock.advance(50)
     return await outcome
   }
 
@@ -105,9 +105,10 @@ describe('an agent without a descriptor to read its state', () => {
     world.journalFiles.files.set('u-1.json', formatFinishedPod(pod.metadata.uid, { phase: 'Succeeded' }))
     world.journalFiles.failure = noDescriptor()
     const starting = startAgent(world)
-    for (let turns = 0; turns < 200 && world.clock.sleeping === 0; turns += 1) await world.clock.advance(0)
+    const isWaiting = () => world.journalFiles.failed > 0
+    for (let turns = 0; turns < 100_000 && !isWaiting(); turns += 1) await world.clock.advance(0)
     world.journalFiles.failure = undefined
-    for (let turns = 0; turns < 20; turns += 1) await world.clock.advance(5)
+    await world.clock.advance(100)
     await using agent = await starting
     agent.setPods([pod])
     await agent.settle()

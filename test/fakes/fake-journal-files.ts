@@ -7,6 +7,8 @@ export class FakeJournalFiles implements JournalFiles {
   writes = 0
   /** What every call fails with. */
   failure: Error | undefined
+  /** How many calls failed. */
+  failed = 0
 
   async names(): Promise<readonly string[]> {
     this.#check()
@@ -35,6 +37,8 @@ export class FakeJournalFiles implements JournalFiles {
   }
 
   #check(): void {
-    if (this.failure !== undefined) throw this.failure
+    if (this.failure === undefined) return
+    this.failed += 1
+    throw this.failure
   }
 }
