@@ -61,11 +61,11 @@ const noDescriptor = () => Object.assign(new Error('EMFILE: too many open files'
 describe('an agent without a descriptor to read its state', () => {
   /** What becomes of a start, while time goes on. */
   async function tryStart(world: World, options: AgentOptions): Promise<unknown> {
-    let isOver = false
+    const life = { isOver: false }
     const outcome = startAgent(world, options)
       .catch((error: unknown) => error)
-      .finally(() => (isOver = true))
-    for (let turns = 0; turns < 100_000 && !isOver; turns += 1) await world.clock.advance(50)
+      .finally(() => (life.isOver = true))
+    for (let turns = 0; turns < 100_000 && !life.isOver; turns += 1) await world.clock.advance(50)
     return await outcome
   }
 

@@ -149,11 +149,11 @@ describe('CertificateStore', () => {
     const reading = open(undefined, async () => {
       throw new Error('Cannot read it', { cause: code('EMFILE') })
     }).read()
-    let isOver = false
+    const life = { isOver: false }
     const failed = assert
       .rejects(reading, /Cannot read ".*kubelet-client-current.pem" now, it is left as it is: /)
-      .finally(() => (isOver = true))
-    for (let turns = 0; turns < 100_000 && !isOver; turns += 1) await clock.advance(500)
+      .finally(() => (life.isOver = true))
+    for (let turns = 0; turns < 100_000 && !life.isOver; turns += 1) await clock.advance(500)
     await failed
     assert.deepEqual(readdirSync(folder), before)
     assert.equal((await open().read())?.keyPem, certificate.keyPem)
