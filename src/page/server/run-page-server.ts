@@ -14,8 +14,8 @@ const LOOPBACK = '127.0.0.1'
 const MAX_HEADER_BYTES = 16 * 1024
 const DEADLINE_MS = 15_000
 const IDLE_MS = 60_000
-// Of one page: its stream, perhaps a log, and what is asked for in between.
-const LIMITS = { all: 200, replaceable: 200 }
+// A page has its stream, perhaps a log, and what it asks for in between; the replaceable ones ask for nothing.
+const LIMITS = { all: 200, replaceable: 50 }
 const TERMINAL = /^\/api\/v1\/namespaces\/[\w.-]+\/pods\/[\w.-]+\/exec(?:\?|$)/
 
 /** Serves the page on loopback until the signal aborts. What answers is loaded with the first request: until then this is only a port. */
@@ -33,8 +33,12 @@ export async function runPageServer(deps: PageServerDeps, signal: AbortSignal): 
   let site: Promise<PageSite> | undefined
   const load = () => (site ??= import('./page-site.ts').then(({ PageSite }) => new PageSite(deps, signal)))
   // Neither rejects: the file is a part of this program.
-  server.on('request', (request, response) => void load().then((each) => each.handle(request, response)))
+  server.on('request', (request, response) => {
+    response.once('close', connections.keep(request.socket))
+    void load().then((each) => each.handle(request, response))
+  })
   server.on('upgrade', (request, socket, head) => {
+    connections.keep(request.socket)
     socket.on('error', () => {})
     void load().then((each) => each.upgrade({ request, socket, head }))
   })

@@ -412,4 +412,17 @@ describe('the stream', () => {
     await call('/session', { ...session, ...ownOrigin() }, 'DELETE')
     assert.equal(await ended, 'ended')
   })
+
+  test('connections that ask for nothing keep no page out, nor end one that is followed', async () => {
+    const { port, hostname } = new URL(page.address)
+    const silent = Array.from({ length: 250 }, () => connect(Number(port), hostname))
+    for (const socket of silent) socket.on('error', () => {})
+    try {
+      await Promise.all(silent.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
+      const session = await signIn()
+      assert.ok((await follow(session, ({ kind }) => kind === 'pods')).length > 0)
+    } finally {
+      for (const socket of silent) socket.destroy()
+    }
+  })
 })
