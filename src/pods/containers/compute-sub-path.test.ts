@@ -27,9 +27,14 @@ describe('computeSubPath()', () => {
     })
   }
 
-  for (const parts of [{ subPath: '/etc' }, { subPath: 'a/../b' }, { subPathExpr: '$(POD)/..' }]) {
-    test(`rejects ${JSON.stringify(parts)}`, () => {
-      assert.throws(() => computeSubPath(mount(parts), environment), /of volume "v": expected a relative path without/)
+  const rejected: readonly (readonly [Partial<VolumeMount>, string])[] = [
+    [{ subPath: '/etc' }, 'error SubPath `/etc` must not be an absolute path'],
+    [{ subPath: 'a/../b' }, "unable to provision SubPath `a/../b`: must not contain '..'"],
+    [{ subPathExpr: '$(POD)/..' }, "unable to provision SubPath `web/..`: must not contain '..'"],
+  ]
+  for (const [parts, text] of rejected) {
+    test(`rejects ${JSON.stringify(parts)} in the words of the Go kubelet`, () => {
+      assert.throws(() => computeSubPath(mount(parts), environment), new ContainerConfigError(text))
     })
   }
 

@@ -4,14 +4,14 @@ import { expandVariables } from './environment/expand-variables.ts'
 
 /** Which part of a volume a container gets; empty for all of it. Variables of the container's environment are put in. */
 export function computeSubPath(
-  { name, subPath = '', subPathExpr = '' }: VolumeMount,
+  { subPath = '', subPathExpr = '' }: VolumeMount,
   environment: () => ReadonlyMap<string, string>,
 ): string {
   const path = subPathExpr === '' ? subPath : expand(subPathExpr, environment())
-  if (path.startsWith('/') || path.split('/').includes('..'))
-    throw new ContainerConfigError(
-      `Cannot use subPath "${path}" of volume "${name}": expected a relative path without ".."`,
-    )
+  // The words of the Go kubelet.
+  if (path.startsWith('/')) throw new ContainerConfigError(`error SubPath \`${path}\` must not be an absolute path`)
+  if (path.split('/').includes('..'))
+    throw new ContainerConfigError(`unable to provision SubPath \`${path}\`: must not contain '..'`)
   return path
 }
 
