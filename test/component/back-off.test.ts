@@ -145,6 +145,27 @@ describe('a pod that may be active only so long', () => {
     assert.equal(agent.statusOf('u-1')?.phase, 'Failed')
   })
 
+  test('fails in time although the agent was another when it began', async () => {
+    await using world = await createWorld()
+    const pod = createWantedPod('u-1', { activeDeadlineSeconds: 60 })
+    const first = await startAgent(world)
+    first.setPods([pod])
+    await first.pass(40_000, 1000)
+    const before = first.statusOf('u-1')?.startTime
+    await first.die()
+    await using second = await startAgent(world)
+    second.setPods([pod])
+    await second.pass(1000)
+    assert.equal(second.statusOf('u-1')?.phase, 'Running')
+    assert.notEqual(
+      second.statusOf('u-1')?.startTime,
+      before,
+      'as with the Go kubelet, which has no API to read it from',
+    )
+    await second.pass(25_000, 1000)
+    assert.equal(second.statusOf('u-1')?.reason, 'DeadlineExceeded')
+  })
+
   test('fails in time although it cannot start', async () => {
     await using world = await createWorld({ images: [] })
     world.cri.script.fail('pullImage', 'Unknown', 'no')

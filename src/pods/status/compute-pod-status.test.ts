@@ -43,7 +43,7 @@ describe('computePodStatus()', () => {
       podIP: '10.0.0.2',
       podIPs: [{ ip: '10.0.0.2' }],
       resources: {},
-      startTime: '1970-01-01T00:00:00Z',
+      startTime: STATUS_NOW_TEXT,
       containerStatuses: [
         {
           name: 'main',
@@ -84,10 +84,10 @@ describe('computePodStatus()', () => {
     assert.equal(find(after, 'Initialized')?.lastTransitionTime, STATUS_NOW_TEXT)
   })
 
-  test('takes the first sandbox of an adopted pod for its start', () => {
+  test('takes the moment at which an agent without an API sees it for the start of an adopted pod', () => {
     const sandboxes = [{ createdAt: 9000 }, { createdAt: 5000 }].map((parts) => sandbox(parts))
     const status = computePodStatus(createStatusInput({ observed: createObservedPod({ sandboxes }) }))
-    assert.equal(status.startTime, '1970-01-01T00:00:05Z')
+    assert.equal(status.startTime, STATUS_NOW_TEXT)
   })
 
   test('reports the start once', () => {

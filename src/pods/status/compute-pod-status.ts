@@ -61,7 +61,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
       known: previous,
     }),
     ...computePodResources(pod, verdict.phase === 'Running' ? input.actuated : undefined),
-    startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(startOf(input)),
+    startTime: previous?.startTime ?? pod.status?.startTime ?? toApiTime(input.now),
     ...(init.length === 0 ? {} : { initContainerStatuses: share(last.init) }),
     containerStatuses: share(last.regular),
     qosClass: pod.status?.qosClass ?? previous?.qosClass ?? input.qosClass,
@@ -134,11 +134,6 @@ function hasRegularInSandbox(pod: Pod, { sandboxes, containers }: ObservedPod): 
       sandboxId === newest.id &&
       pod.spec.containers.some((container) => container.name === name),
   )
-}
-
-/** A pod that this agent did not start began with its first sandbox: a deadline must not start again with each agent. */
-function startOf({ observed, now }: StatusInput): number {
-  return Math.min(now, ...observed.sandboxes.map(({ createdAt }) => createdAt))
 }
 
 interface PhaseVerdict {

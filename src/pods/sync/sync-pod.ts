@@ -124,7 +124,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
   const { deps, history, probes } = context
   const seen = await observePod(context, pod)
   const observed = settleBrokenStarts(pod, seen ?? emptyObservedPod(pod.metadata))
-  const late = computeDeadlineOverride(pod, history.status, deps.clock.now())
+  const late = computeDeadlineOverride(pod, { status: history.status, observed }, deps.clock.now())
   const actuated = deps.allocations.actuated(pod.metadata.uid)
   deps.resizes.observed(pod, isResizing({ pod, observed, actuated }))
   const rejection = isLostForGood(pod, observed) ? deps.injections.rejectLost(pod) : undefined
@@ -300,7 +300,7 @@ function wait(
   pod: Pod,
   { ms, seen }: { readonly ms: number; readonly seen: ObservedPod | undefined },
 ): SyncResult {
-  const deadline = deadlineAt(pod, context.history.status)
+  const deadline = deadlineAt(pod, { status: context.history.status, observed: seen })
   const left = deadline === undefined ? ms : Math.max(0, deadline - context.deps.clock.now())
   return { kind: 'wait', ms: Math.min(ms, left), seen }
 }

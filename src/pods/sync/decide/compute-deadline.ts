@@ -1,4 +1,5 @@
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
+import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { isTerminalPhase } from '../../status/compute-phase.ts'
 import type { PhaseOverride } from '../../status/status-input.ts'
@@ -10,21 +11,24 @@ const DEADLINE: PhaseOverride = {
   message: 'Pod was active on the node longer than the specified deadline',
 }
 
+/** What is known of a pod's start. */
+export interface KnownStart {
+  readonly status: PodStatus | undefined
+  readonly observed: Pick<ObservedPod, 'sandboxes'> | undefined
+}
+
 /** When a pod has been active for as long as it may, in milliseconds; undefined when it may for ever, or has not begun. */
-export function deadlineAt({ spec }: Pod, status: PodStatus | undefined): number | undefined {
+export function deadlineAt({ spec }: Pod, { status, observed }: KnownStart): number | undefined {
   const seconds = spec.activeDeadlineSeconds
-  const startTime = status?.startTime
-  return seconds === undefined || startTime === undefined
-    ? undefined
-    : Date.parse(startTime) + toSeconds(seconds) * 1000
+  if (seconds === undefined) return undefined
+  // Without an API an agent reports as the start when it first saw the pod: the deadline must not begin again with each agent.
+  const starts = observed?.sandboxes.map(({ createdAt }) => createdAt) ?? []
+  if (status?.startTime !== undefined) starts.push(Date.parse(status.startTime))
+  return starts.length === 0 ? undefined : Math.min(...starts) + toSeconds(seconds) * 1000
 }
 
 /** What becomes of a pod whose deadline has passed, however its containers end; undefined for one that ended before. */
-export function computeDeadlineOverride(
-  pod: Pod,
-  status: PodStatus | undefined,
-  now: number,
-): PhaseOverride | undefined {
-  const deadline = deadlineAt(pod, status)
-  return deadline !== undefined && now >= deadline && !isTerminalPhase(status?.phase) ? DEADLINE : undefined
+export function computeDeadlineOverride(pod: Pod, start: KnownStart, now: number): PhaseOverride | undefined {
+  const deadline = deadlineAt(pod, start)
+  return deadline !== undefined && now >= deadline && !isTerminalPhase(start.status?.phase) ? DEADLINE : undefined
 }

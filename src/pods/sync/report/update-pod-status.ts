@@ -77,7 +77,10 @@ export async function updatePodStatus(context: StatusContext, update: StatusUpda
     runtimeName,
     nodeIps: deps.node.container.ips,
     qosClass: computeQosClass(pod),
-    override: override ?? history.eviction ?? (ended ? computeDeadlineOverride(pod, before, now) : undefined),
+    override:
+      override ??
+      history.eviction ??
+      (ended ? computeDeadlineOverride(pod, { status: before, observed }, now) : undefined),
     now,
   })
   noteStart(deps, { pod, isFirst: before === undefined }, history)
