@@ -12,13 +12,13 @@ const DEADLINE: PhaseOverride = {
 }
 
 /** What is known of a pod's start. */
-export interface KnownStart {
+export interface PodStart {
   readonly status: PodStatus | undefined
   readonly observed: Pick<ObservedPod, 'sandboxes'> | undefined
 }
 
 /** When a pod has been active for as long as it may, in milliseconds; undefined when it may for ever, or has not begun. */
-export function deadlineAt({ spec }: Pod, { status, observed }: KnownStart): number | undefined {
+export function deadlineAt({ spec }: Pod, { status, observed }: PodStart): number | undefined {
   const seconds = spec.activeDeadlineSeconds
   if (seconds === undefined) return undefined
   // Without an API an agent reports as the start when it first saw the pod: the deadline must not begin again with each agent.
@@ -28,7 +28,7 @@ export function deadlineAt({ spec }: Pod, { status, observed }: KnownStart): num
 }
 
 /** What becomes of a pod whose deadline has passed, however its containers end; undefined for one that ended before. */
-export function computeDeadlineOverride(pod: Pod, start: KnownStart, now: number): PhaseOverride | undefined {
+export function computeDeadlineOverride(pod: Pod, start: PodStart, now: number): PhaseOverride | undefined {
   const deadline = deadlineAt(pod, start)
   return deadline !== undefined && now >= deadline && !isTerminalPhase(start.status?.phase) ? DEADLINE : undefined
 }
