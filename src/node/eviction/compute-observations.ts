@@ -23,46 +23,64 @@ export function toQuantity(count: number, format: Quantity['format']): Quantity 
 export function computeObservations(
   node: Pick<NodeUsage, 'memoryCapacityBytes' | 'root' | 'system' | 'fs' | 'imageFs' | 'processes'>,
 ): Observations {
+  const pods = node.system.find(({ name }) => name === 'pods')
   const { limit, count } = node.processes
-  return new Map([
-    ...computeMemoryObservations(
-      node.memoryCapacityBytes,
-      node.root.sample.memory,
-      node.system.find(({ name }) => name === 'pods')?.cgroup.sample.memory,
-    ),
-    ...observeFileSystem('nodefs', node.fs),
-    ...(node.imageFs === undefined ? [] : observeFileSystem('imagefs', node.imageFs)),
-    ...observe('pid.available', { available: limit - count, capacity: limit, format: 'DecimalSI' }),
-  ])
+  // The compiler asks for a line for each signal.
+  const readings: Readonly<Record<ObservedSignal, Reading | undefined>> = {
+    ...readMemory(node.memoryCapacityBytes, node.root.sample.memory, pods?.cgroup.sample.memory),
+    'nodefs.available': readSpace(node.fs),
+    'nodefs.inodesFree': readInodes(node.fs),
+    'imagefs.available': node.imageFs && readSpace(node.imageFs),
+    'imagefs.inodesFree': node.imageFs && readInodes(node.imageFs),
+    'pid.available': { available: limit - count, capacity: limit, format: 'DecimalSI' },
+  }
+  return toObservations(readings)
 }
 
 /** The part that is cheap enough to read often. */
 export function computeMemoryObservations(
   capacityBytes: number,
-  root: Pick<MemorySample, 'limitBytes' | 'workingSetBytes'> | undefined,
-  pods: Pick<MemorySample, 'limitBytes' | 'workingSetBytes'> | undefined,
+  root: WorkingMemory | undefined,
+  pods: WorkingMemory | undefined,
 ): Observations {
-  const observeMemory = (signal: ObservedSignal, memory: typeof root) => {
-    if (memory === undefined) return []
+  return toObservations(readMemory(capacityBytes, root, pods))
+}
+
+type WorkingMemory = Pick<MemorySample, 'limitBytes' | 'workingSetBytes'>
+
+/** Numbers as they were read; what is not counted is not finite. */
+interface Reading {
+  readonly available: number
+  readonly capacity: number
+  readonly format: Quantity['format']
+}
+
+function readMemory(capacityBytes: number, root: WorkingMemory | undefined, pods: WorkingMemory | undefined) {
+  const read = (memory: WorkingMemory | undefined): Reading | undefined => {
+    if (memory === undefined) return undefined
     const capacity = Math.min(capacityBytes, memory.limitBytes ?? capacityBytes)
-    return observe(signal, { available: capacity - memory.workingSetBytes, capacity, format: 'BinarySI' })
+    return { available: capacity - memory.workingSetBytes, capacity, format: 'BinarySI' }
   }
-  return new Map([...observeMemory('memory.available', root), ...observeMemory('allocatableMemory.available', pods)])
+  return { 'memory.available': read(root), 'allocatableMemory.available': read(pods) }
 }
 
-function observeFileSystem(name: 'nodefs' | 'imagefs', fs: FileSystem) {
-  return [
-    ...observe(`${name}.available`, { available: fs.availableBytes, capacity: fs.capacityBytes, format: 'BinarySI' }),
-    // Some file systems make inodes as they need them, and say that they have none.
-    ...observe(`${name}.inodesFree`, { available: fs.inodesFree, capacity: fs.inodes, format: 'DecimalSI' }),
-  ]
+function readSpace({ availableBytes, capacityBytes }: FileSystem): Reading {
+  return { available: availableBytes, capacity: capacityBytes, format: 'BinarySI' }
 }
 
-function observe(
-  signal: ObservedSignal,
-  { available, capacity, format }: { available: number; capacity: number; format: Quantity['format'] },
-): readonly (readonly [ObservedSignal, Observation])[] {
-  if (!Number.isFinite(available) || !Number.isFinite(capacity) || capacity <= 0) return []
-  const left = toQuantity(Math.max(0, available), format)
-  return [[signal, { available: left, capacity: toQuantity(capacity, format) }]]
+/** Some file systems make inodes as they need them, and say that they have none. */
+function readInodes({ inodesFree, inodes }: FileSystem): Reading {
+  return { available: inodesFree, capacity: inodes, format: 'DecimalSI' }
+}
+
+function toObservations(readings: Readonly<Partial<Record<ObservedSignal, Reading | undefined>>>): Observations {
+  const observations = new Map<ObservedSignal, Observation>()
+  for (const [signal, reading] of Object.entries(readings)) {
+    if (reading === undefined) continue
+    const { available, capacity, format } = reading
+    if (!Number.isFinite(available) || !Number.isFinite(capacity) || capacity <= 0) continue
+    const left = toQuantity(Math.max(0, available), format)
+    observations.set(signal as ObservedSignal, { available: left, capacity: toQuantity(capacity, format) })
+  }
+  return observations
 }
