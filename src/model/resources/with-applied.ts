@@ -1,4 +1,4 @@
-import { quotaToMilliCpu, sharesToMilliCpu } from './cpu-time.ts'
+import { quotaToMilliCpu, sharesToMilliCpu } from './cpu-shares-and-quota.ts'
 import type { ResourceRequirements } from '../generated/core-v1.ts'
 import type { AppliedResources } from '../pod/observed-pod.ts'
 import { formatQuantity, parseQuantity, quantityMilliValue, quantityValue } from './quantity.ts'

@@ -1,4 +1,4 @@
-import { sharesToWeight } from '../../model/resources/cpu-time.ts'
+import { sharesToWeight } from '../../model/resources/cpu-shares-and-quota.ts'
 import type { CgroupFileValue, CgroupValues } from '../../model/resources/cgroup-values.ts'
 
 /** The values as the files of either version take them, in the order in which the kernel does. */

@@ -1,5 +1,5 @@
 import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
-import { cpuShares } from '../../model/resources/cpu-time.ts'
+import { cpuShares } from '../../model/resources/cpu-shares-and-quota.ts'
 import { hugepageSize } from '../../model/resources/hugepage-sizes.ts'
 import { formatQuantity, quantityMilliValue, quantityValue } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'

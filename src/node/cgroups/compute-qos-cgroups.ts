@@ -1,7 +1,7 @@
 import { computePodRequests } from '../../model/resources/compute-pod-requests.ts'
 import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import type { QosClass } from '../../model/resources/compute-qos-class.ts'
-import { cpuShares } from '../../model/resources/cpu-time.ts'
+import { cpuShares } from '../../model/resources/cpu-shares-and-quota.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { quantityMilliValue, quantityValue } from '../../model/resources/quantity.ts'
 import type { CgroupValues } from '../../model/resources/cgroup-values.ts'

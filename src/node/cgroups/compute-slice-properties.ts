@@ -1,4 +1,4 @@
-import { sharesToWeight } from '../../model/resources/cpu-time.ts'
+import { sharesToWeight } from '../../model/resources/cpu-shares-and-quota.ts'
 import type { CgroupValues } from '../../model/resources/cgroup-values.ts'
 import { parseCpuSet } from '../../model/resources/cpu-set.ts'
 

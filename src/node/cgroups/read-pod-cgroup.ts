@@ -1,5 +1,5 @@
 import type { CgroupReader } from '../../system/cgroups/cgroup-reader.ts'
-import { weightToShares } from '../../model/resources/cpu-time.ts'
+import { weightToShares } from '../../model/resources/cpu-shares-and-quota.ts'
 import type { PodCgroupState } from '../../model/resources/cgroup-values.ts'
 
 // Version 1 has no word for "no limit": it shows the largest number of pages.

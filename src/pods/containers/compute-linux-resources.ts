@@ -1,5 +1,5 @@
 import type { LinuxContainerResources } from '../../protocols/cri/generated/runtime-v1.ts'
-import { cpuQuota, cpuShares } from '../../model/resources/cpu-time.ts'
+import { cpuQuota, cpuShares } from '../../model/resources/cpu-shares-and-quota.ts'
 import { quantityMilliValue, quantityValue } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
 

@@ -1,7 +1,7 @@
 import { computePodLimits, computePodRequests } from '../../model/resources/compute-pod-requests.ts'
 import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
 import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
-import { cpuQuota, cpuShares } from '../../model/resources/cpu-time.ts'
+import { cpuQuota, cpuShares } from '../../model/resources/cpu-shares-and-quota.ts'
 import { hugepageSize } from '../../model/resources/hugepage-sizes.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { parseQuantity, quantityMilliValue, quantityValue } from '../../model/resources/quantity.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cpuQuota, cpuShares, sharesToWeight, weightToShares } from './cpu-time.ts'
+import { cpuQuota, cpuShares, sharesToWeight, weightToShares } from './cpu-shares-and-quota.ts'
 
 test('cpuShares() stays within what the kernel takes', () => {
   const rows = [
