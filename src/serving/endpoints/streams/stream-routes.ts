@@ -1,12 +1,12 @@
-import { createCheckpointRoute } from '../checkpoint-route.ts'
-import type { CheckpointDeps } from '../checkpoint-route.ts'
+import { createCheckpointRoute } from './checkpoint-route.ts'
+import type { CheckpointDeps } from './checkpoint-route.ts'
 import { createAttachRoutes, createExecRoutes } from './exec-routes.ts'
 import type { ExecDeps } from './exec-routes.ts'
 import { createPortForwardRoutes } from './port-forward-routes.ts'
 import type { PortForwardDeps } from './port-forward-routes.ts'
 import type { Route } from '../../http/route.ts'
-import { createRunRoutes } from '../run-routes.ts'
-import type { RunDeps } from '../run-routes.ts'
+import { createRunRoutes } from './run-routes.ts'
+import type { RunDeps } from './run-routes.ts'
 
 /** What the endpoints need that reach into containers. */
 export interface StreamRoutesDeps extends Omit<ExecDeps, 'calls'> {

@@ -1,8 +1,8 @@
-import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
-import { findRunningContainer, requirePod } from './streams/find-running-container.ts'
-import { HttpError, sendErrorAnswer, toErrorAnswer } from '../http/error-answer.ts'
-import type { PodView } from './pod-view.ts'
-import type { Route } from '../http/route.ts'
+import type { CriCalls } from '../../../protocols/cri/cri-calls.ts'
+import { findRunningContainer, requirePod } from './find-running-container.ts'
+import { HttpError, sendErrorAnswer, toErrorAnswer } from '../../http/error-answer.ts'
+import type { PodView } from '../pod-view.ts'
+import type { Route } from '../../http/route.ts'
 
 export interface RunDeps {
   readonly views: () => readonly PodView[]
