@@ -8,7 +8,7 @@ import type { AgentOptions, World } from './create-agent.ts'
 import { createWantedPod, createWorld, running } from './create-world.ts'
 import { staticMemory } from './static-memory.ts'
 
-/** With every state file that there is. */
+/** With every state file that there is on a CRI runtime; on Docker also `cni_cache_folders`, of which moving-records.test.ts knows. */
 function withAll(world: World): AgentOptions {
   const memory = staticMemory(world, new FakeStateFile('memory_manager_state'))
   return combine(memory, {
@@ -21,6 +21,7 @@ const NAMES = [
   'actuated_pods_state',
   'allocated_pods_state',
   'cpu_manager_state',
+  'dra_health_state',
   'dra_manager_state',
   'graceful_node_shutdown_state',
   'kubelet_internal_checkpoint',
@@ -28,7 +29,7 @@ const NAMES = [
 ]
 
 function files({ stateFiles, deviceFile, otherFiles }: World): readonly FakeStateFile[] {
-  const others = NAMES.filter((name) => name.endsWith('_manager_state') || name.startsWith('graceful'))
+  const others = NAMES.filter((name) => /^dra_|^graceful|_manager_state$/.test(name))
   const make = (name: string) => otherFiles.getOrInsertComputed(name, () => new FakeStateFile(name)) as FakeStateFile
   return [stateFiles.allocated, stateFiles.actuated, deviceFile, ...others.map(make)]
 }
