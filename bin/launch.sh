@@ -72,7 +72,7 @@ run_node() {
   cache=$root/.cache/compile
   case ${1:-} in
     "$root"/dist/*) cache=$root/dist/compiled ;;
-    "$root"/.built/*) cache=$root/.built/compiled && set -- --enable-source-maps "$@" ;;
+    "$root"/.built/*) cache=$root/.built/compiled ;;
   esac
   # Below us it comes from a launcher that started this one, perhaps for other files.
   case ${NODE_COMPILE_CACHE:-} in

@@ -34,7 +34,7 @@ function createCheckout() {
 test('an edited program runs at once, with the lines of its sources in stacks', () => {
   const { folder, write, start } = createCheckout()
   write('src/part.ts', `\n\nexport const fail = (): never => {\n  throw new Error('a part')\n}`)
-  write('src/main.ts', `const { fail } = await import('./part.ts')\nfail()`)
+  write('src/main.ts', `void import('./part.ts').then(({ fail }) => fail())`)
   assert.match(start().stderr, /Error: a part\n(?:.*\n)*? +at .*\/src\/part\.ts:4:/)
   assert.ok(existsSync(join(folder, '.built/main.js')))
   write('src/main.ts', `console.log(import.meta.filename)`)
@@ -49,16 +49,16 @@ test('sources that cannot be built run by themselves, and say what is wrong', ()
 
 test('parts of earlier builds stay for a week, for programs that still run', () => {
   const { folder, write, start } = createCheckout()
-  const parts = () => readdirSync(join(folder, '.built')).filter((name) => /^late-.*\.js$/.test(name))
+  const parts = () => readdirSync(join(folder, '.built/scripts')).filter((name) => /^late-.*\.js$/.test(name))
   write('src/late.ts', `console.log('late 1')`)
-  write('src/main.ts', `await import('./late.ts')`)
+  write('src/main.ts', `void import('./late.ts')`)
   assert.equal(start().stdout, 'late 1\n')
   const [first = ''] = parts()
   write('src/late.ts', `console.log('late 2')`)
   assert.equal(start().stdout, 'late 2\n')
   assert.equal(parts().length, 2)
-  const aWeekAgo = statSync(join(folder, '.built', first)).mtimeMs / 1000 - 8 * 24 * 3600
-  utimesSync(join(folder, '.built', first), aWeekAgo, aWeekAgo)
+  const aWeekAgo = statSync(join(folder, '.built/scripts', first)).mtimeMs / 1000 - 8 * 24 * 3600
+  utimesSync(join(folder, '.built/scripts', first), aWeekAgo, aWeekAgo)
   write('src/late.ts', `console.log('late 3')`)
   assert.equal(start().stdout, 'late 3\n')
   assert.ok(!parts().includes(first))

@@ -1,17 +1,21 @@
 /**
- * Builds one program from sources that were edited since the last "npm run build", for the launchers (bin/launch.sh): as that does, but without what
- * takes its time, and with maps to the sources for stacks. All goes to .built, where running programs still find the parts that they load later.
+ * Builds one program from sources that were edited since the last "npm run build", for the launchers (bin/launch.sh): as that does, with maps to the
+ * sources for stacks in addition. All goes to .built, where running programs still find the parts that they load later.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import process from 'node:process'
 import { buildPage } from './build-page.ts'
-import { bundle } from './build-program.ts'
+import { bundleProgram } from './build-program.ts'
 import { PROGRAMS } from './build-programs.ts'
 import type { ProgramName } from './build-programs.ts'
+import { toMappedScript } from './program/to-script.ts'
+import { createStarters } from './program/write-programs.ts'
 
 /** So long the parts of earlier builds stay. */
 const KEPT_MS = 7 * 24 * 3600_000
+/** Where run-program.ts looks for them. */
+const SCRIPTS = 'scripts'
 
 const root = join(import.meta.dirname, '..')
 const outdir = join(root, '.built')
@@ -19,12 +23,12 @@ const startedAt = new Date()
 const name = process.argv[2] as ProgramName
 // The others are small, and loaded by both.
 const names = [name, ...(Object.keys(PROGRAMS) as ProgramName[]).filter((each) => !['main', 'deckhand'].includes(each))]
-const parts = Promise.all(names.map((each) => bundleEdited(each)))
+const parts = Promise.all([createStarters(names), ...names.map((each) => buildScripts(each))])
 if (name === 'deckhand') await buildEditedPage()
-const files = (await parts).flat()
-for (const { path, contents } of files) replace(path, contents)
+const files = new Map((await parts).flatMap((made) => [...made]))
+for (const [path, contents] of files) replace(join(outdir, path), contents)
 rmSync(join(outdir, 'compiled'), { recursive: true, force: true })
-removeOld(new Set(files.map(({ path }) => path)))
+for (const folder of ['', SCRIPTS]) removeOld(folder)
 // What is changed from here on is newer.
 const made = join(outdir, `${name}.made`)
 writeFileSync(made, '')
@@ -36,27 +40,35 @@ async function buildEditedPage(): Promise<void> {
   await buildPage(root, join(outdir, 'page'))
 }
 
-async function bundleEdited(program: ProgramName) {
-  const { outputFiles } = await bundle(root, { name: program, source: PROGRAMS[program], outdir }, [], {
-    sourcemap: 'linked',
-    logLevel: 'silent',
+/** The scripts of a program and their maps, by their names below .built. */
+async function buildScripts(program: ProgramName): Promise<ReadonlyMap<string, string>> {
+  const scripts = join(outdir, SCRIPTS)
+  const { outputFiles } = await bundleProgram(
+    root,
+    { name: program, source: PROGRAMS[program], outdir: scripts },
+    { sourcemap: 'inline', sourcesContent: false, logLevel: 'silent' },
+  )
+  const files = outputFiles.map(async ({ path, text }) => {
+    const { script, map } = await toMappedScript(text)
+    const file = join(SCRIPTS, relative(scripts, path))
+    return [[file, script] as const, [`${file}.map`, map] as const]
   })
-  return outputFiles
+  return new Map((await Promise.all(files)).flat())
 }
 
 /** Two builds at the same time, and programs that start meanwhile, each see whole files. */
-function replace(path: string, contents: Uint8Array): void {
+function replace(path: string, contents: string | Uint8Array): void {
   const temporary = `${path}.${process.pid}`
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(temporary, contents)
   renameSync(temporary, path)
 }
 
-function removeOld(current: ReadonlySet<string>): void {
-  for (const entry of readdirSync(outdir, { withFileTypes: true })) {
-    const path = join(outdir, entry.name)
-    if (!entry.isFile() || current.has(path)) continue
-    const state = statSync(path, { throwIfNoEntry: false })
-    if (state !== undefined && Date.now() - state.mtimeMs > KEPT_MS) rmSync(path, { force: true })
+function removeOld(folder: string): void {
+  for (const entry of readdirSync(join(outdir, folder), { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (!entry.isFile() || files.has(path)) continue
+    const state = statSync(join(outdir, path), { throwIfNoEntry: false })
+    if (state !== undefined && Date.now() - state.mtimeMs > KEPT_MS) rmSync(join(outdir, path), { force: true })
   }
 }

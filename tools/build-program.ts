@@ -29,9 +29,7 @@ interface Program {
  * Returns the paths below the root of all that is in them.
  */
 export async function buildProgram(root: string, program: Program): Promise<readonly string[]> {
-  // Which of our files are loaded early does not depend on packages.
-  const { metafile } = await bundle(root, program, [], { packages: 'external' })
-  const { metafile: made, outputFiles } = await bundle(root, program, [keepTogether(metafile, root, program.source)])
+  const { metafile: made, outputFiles } = await bundleProgram(root, program)
   for (const { path, contents } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, contents)
@@ -39,12 +37,21 @@ export async function buildProgram(root: string, program: Program): Promise<read
   return Object.keys(made.inputs)
 }
 
+/** The same without writing anything. */
+export async function bundleProgram(root: string, program: Program, options: Options = {}) {
+  // Which of our files are loaded early does not depend on packages.
+  const { metafile } = await bundle(root, program, [], { ...options, packages: 'external', sourcemap: false })
+  return await bundle(root, program, [keepTogether(metafile, root, program.source)], options)
+}
+
+type Options = Pick<BuildOptions, 'sourcemap' | 'sourcesContent' | 'logLevel' | 'packages'>
+
 /** Bundles a program as esbuild does it by itself, without writing anything. */
-export async function bundle(
+async function bundle(
   root: string,
   { name, source, outdir, beside = {}, ownBuild }: Program,
   plugins: readonly Plugin[] = [],
-  options: Pick<BuildOptions, 'sourcemap' | 'logLevel' | 'packages'> = {},
+  options: Options = {},
 ) {
   return await build({
     absWorkingDir: root,
@@ -104,7 +111,7 @@ function keepTogether({ inputs }: Metafile, root: string, program: string): Plug
       plugin.onResolve({ filter: /^early:all$/ }, () => ({ path: 'all', namespace: 'early' }))
       plugin.onLoad({ filter: /.*/, namespace: 'early' }, () => ({ contents, resolveDir: root }))
       plugin.onLoad({ filter: /\.ts$/ }, ({ path }) =>
-        entries.has(path) ? { contents: `import 'early:all'\n${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined,
+        entries.has(path) ? { contents: `import 'early:all';${readFileSync(path, 'utf8')}`, loader: 'ts' } : undefined,
       )
     },
   }

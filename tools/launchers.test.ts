@@ -167,7 +167,7 @@ describe('the launchers', () => {
     )
     const age = (name: string, time: number) => utimesSync(join(folder, name), time, time)
     const start = (environment = {}) => run(join(folder, 'bin/kubelet'), ['--v=2'], path, environment).stdout
-    const edited = `ran --enable-source-maps ${folder}/.built/main.js --v=2\n`
+    const edited = `ran ${folder}/.built/main.js --v=2\n`
     for (const name of ['src/main.ts', 'src']) age(name, 1000)
     age('dist/made', 900)
     assert.deepEqual([start(), builds()], [edited, 'main\n'])

@@ -1,5 +1,12 @@
 import { transform } from 'esbuild'
 
+/** Where the lines of a script come from; of the text that it was made of, if that has a map at its end. */
+interface MappedScript {
+  readonly script: string
+  /** Source map as JSON. */
+  readonly map: string
+}
+
 /**
  * A built module as a function that create-loader.ts calls: V8 gives back the code that it made of a script while it ran, of a module only what it made before.
  * Without indentation and comments: Node keeps the text of what it runs, and one character that is not ASCII doubles it. What a stack trace needs stays: names, lines of
@@ -9,13 +16,28 @@ export async function toScript(text: string): Promise<string> {
   // The names of sources, which the log needs (find-built-source.ts), are kept as if they were licences.
   const marked = text.replaceAll(/^\/\/ (?=\S+\.\w+$)/gm, '//! ')
   const { code } = await transform(marked, {
-    format: 'cjs',
-    target: 'node26',
-    supported: { 'dynamic-import': false },
-    define: { 'import.meta': 'importMeta' },
+    ...options,
     minifyWhitespace: true,
     lineLimit: 160,
     legalComments: 'inline',
   })
-  return `(function (module, exports, require, importMeta) {${code.replaceAll(/\n?\/\/! (?=\S+\.\w+\n)/g, '\n// ')}\n})`
+  return wrap(code.replaceAll(/\n?\/\/! (?=\S+\.\w+\n)/g, '\n// '))
+}
+
+/** The same in lines that a person can read, with a map to the sources. */
+export async function toMappedScript(text: string): Promise<MappedScript> {
+  const { code, map } = await transform(text, { ...options, legalComments: 'none', sourcemap: 'external' })
+  return { script: wrap(code), map }
+}
+
+const options = {
+  format: 'cjs',
+  target: 'node26',
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta': 'importMeta' },
+} as const
+
+/** Lines keep their numbers. */
+function wrap(code: string): string {
+  return `(function (module, exports, require, importMeta) {${code}\n})`
 }
