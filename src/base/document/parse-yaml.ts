@@ -79,6 +79,7 @@ function* boundedTokens(yaml: Yaml, text: string, budget: ParseBudget) {
     if (lexeme.length > MAX_SCALAR_LENGTH && !lexeme.startsWith('#'))
       throw new SyntaxProblem(tooLong(lexeme.length), offset)
     budget.takeToken(offset)
+    if (lexeme.startsWith('"')) budget.takeQuoted(lexeme.length, offset)
     yield* parser.next(lexeme)
     offset = parser.offset
   }

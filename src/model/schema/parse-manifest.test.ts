@@ -96,6 +96,11 @@ describe('parseManifest()', () => {
       bytes(`a: "${'x'.repeat(9_000_000)}"`),
       /^1:4 a value of 9000002 characters, expected/,
     ],
+    [
+      'much text in double quotes',
+      bytes(Array.from({ length: 4 }, (_, index) => `${'abcd'[index]}: "${'x'.repeat(600_000)}"`).join('\n')),
+      /^4:4 more than 2097152 characters in double quotes$/,
+    ],
     ['a very long block', bytes(`a: |\n${'  xxx\n'.repeat(1_500_000)}`), /a value of \d+ characters, expected/],
     ['a very long text in JSON', bytes(`{"a": "${'x'.repeat(9_000_000)}"}`), /^1:7 a value of 9000002 characters/],
     ['a map as key', bytes('? {a: 1}\n: b'), /^1:3 expected a key that is text$/],
