@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '..')
 /** Files of src/system that write or rename files without src/system/files/durable-file.ts: none of it is state that has to last. */
 const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'cgroups/cgroup-files.ts': 'files of the kernel',
+  'cgroups/cgroup-moves.ts': 'files of the kernel',
   'cgroups/write-kernel-file.ts': 'files of the kernel',
   'directories/device-files.ts': 'empty files, on which devices are bound',
   'directories/docker-files.ts': 'the resolver file of a sandbox, which containers have mounted: written in place',

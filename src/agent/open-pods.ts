@@ -143,7 +143,9 @@ export async function openPods(stages: PodStages, hub: Hints) {
         readEnvironment: createEnvironmentReader({ ...base, objects, volumes: storage.volumes }),
         events,
         onGarbageFailure: createGarbageReports({ events: nodeEvents, clock }),
-        starts,
+        starts: {
+          pass: (priority, work, signal) => starts.pass(priority, () => devices.cgroups.moves.keepQuick(work), signal),
+        },
         ends,
         probes: createProbes({
           calls,

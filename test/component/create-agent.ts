@@ -390,7 +390,11 @@ function createHost(world: World, options: AgentOptions, life: { readonly isOver
     recordFolder: (path) => (path.endsWith('finished-pods') ? world.journalFiles : new FakeJournalFiles()),
     podFiles: () => filesWhile(life, world.files.calls),
     userNamespaceRecords: () => world.userNamespaces,
-    openCgroups: async () => ({ pods: cgroups.calls, wake: () => {}, run: async () => {} }),
+    openCgroups: async (deps, signal) => ({
+      ...(await machine.openCgroups(deps, signal)),
+      pods: cgroups.calls,
+      moves: cgroups.moves,
+    }),
     openVolumes: options.openVolumes ?? (() => world.volumeNode.deps),
   }
 }

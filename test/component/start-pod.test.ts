@@ -49,6 +49,24 @@ describe('a pod starts', () => {
     await until(() => running(world).length === 1, 'the container runs')
   })
 
+  test('and moves between cgroups are kept quick while its sandbox and its container are made, no longer', async () => {
+    await using world = await createWorld()
+    const calls = {
+      runPodSandbox: hangNext(world, 'runPodSandbox'),
+      'createContainer main': hangNext(world, 'createContainer'),
+    }
+    await using agent = await startAgent(world)
+    agent.setPods([createWantedPod()])
+    for (const [name, call] of Object.entries(calls)) {
+      await until(() => changes(world).includes(name), name)
+      assert.equal(world.cgroups.quickWork, 1)
+      call.release()
+    }
+    await until(() => running(world).length === 1, 'the container runs')
+    await agent.settle()
+    assert.equal(world.cgroups.quickWork, 0)
+  })
+
   test('and its containers start in order: init containers one after the other, a sidecar stays', async () => {
     await using world = await createWorld({
       programOf: ({ metadata }) => (metadata?.name === 'prepare' ? { exitsAfterMs: 1000 } : {}),

@@ -1,8 +1,23 @@
+import type { NodeCgroups } from '../../src/node/cgroups/create-cgroups.ts'
 import type { PodUid } from '../../src/model/pod/pod.ts'
 import { InMemoryPodCgroups } from '../../src/simulation/machine/in-memory-pod-cgroups.ts'
 
 /** The cgroups of pods in memory, with a journal of what was done to them and a fault that a test plans. */
 export class FakePodCgroups extends InMemoryPodCgroups {
+  /** How much work goes on while moves between cgroups are kept quick. */
+  quickWork = 0
+
+  readonly moves: NodeCgroups['moves'] = {
+    keepQuick: async (work) => {
+      this.quickWork += 1
+      try {
+        return await work()
+      } finally {
+        this.quickWork -= 1
+      }
+    },
+  }
+
   readonly written: string[] = []
   readonly removed: PodUid[] = []
   failure: Error | undefined

@@ -2,6 +2,7 @@ import process from 'node:process'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { openCgroupFiles } from '../../system/cgroups/cgroup-files.ts'
+import { CgroupMoves, openIdleMove } from '../../system/cgroups/cgroup-moves.ts'
 import { createCgroupReader } from '../../system/cgroups/cgroup-reader.ts'
 import { readFileSystemSpace } from '../../system/files/file-system-space.ts'
 import { listPrograms } from '../../system/cgroups/list-programs.ts'
@@ -105,6 +106,7 @@ export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal
     },
     signal,
   )
+  const moves: Pick<CgroupMoves, 'keepQuick'> = new CgroupMoves({ open: () => openIdleMove(files), clock })
   if (machine.cgroupVersion === 1) deps.events.record(CGROUP_V1)
   await startNodeCgroups(node)
   await qos.start()
@@ -121,6 +123,7 @@ export async function createCgroups(deps: CreateCgroupsDeps, signal: AbortSignal
   }
   return {
     pods,
+    moves,
     /** All pods are known. */
     wake: () => qos.wake(),
     /** Keeps all of it as it should be. */

@@ -85,7 +85,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
     }),
     findShims: async () => [],
     killProcess: async () => false,
-    openCgroups: async () => ({ pods: cgroups.calls, wake: () => {}, run: async () => {} }),
+    openCgroups: async () => ({ pods: cgroups.calls, moves: noMoves, wake: () => {}, run: async () => {} }),
     openVolumes: createSimulatedVolumes,
   }
 }
@@ -93,6 +93,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
 /** Only volumes with files of pods would use them, and there are no such volumes here. */
 const noGuardedFiles = failAll({ [Symbol.dispose]() {} } as GuardedFiles & Disposable)
 const noMounter = failAll({ table: async () => [] } as Partial<Mounter> as Mounter)
+const noMoves = { keepQuick: <T>(work: () => Promise<T>) => work() }
 const noLogind: Awaited<ReturnType<Host['openLogind']>> = {
   connect: () => failHere('watch logind'),
   lock: () => failHere('delay shutdowns'),
