@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 // What idles only for a moment is about to go on.
 const MEASURED_MS = 1000
 // A larger share would be what stays idle in the end: nothing begins below it.
-const IDLE_CPUS = 0.5
+const IDLE_CPUS = 0.25
 
-/** Resolves once half of a CPU of the machine was idle for a second; rejects when the signal aborts. */
+/** Resolves once a quarter of a CPU of the machine was idle for a second; rejects when the signal aborts. */
 export async function waitForIdleCpu(signal: AbortSignal): Promise<void> {
   for (let before = readIdleMs(); ;) {
     const started = performance.now()

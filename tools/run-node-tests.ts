@@ -155,10 +155,26 @@ async function runJobs(
   return outcomes
 }
 
-/** In their order, but for one that is busy as long as there are those that wait. */
+/** In their order, but one that is busy beside those that wait, and the other kind where no more of the one may begin. */
 function findNext(waiting: readonly Job[], running: ReadonlyMap<unknown, Job>): Job | undefined {
-  const isBusy = !running.values().some((job) => job.group.isBusy === true)
-  return waiting.find(({ group }) => (group.isBusy ?? false) === isBusy) ?? waiting[0]
+  const wantsBusy = !running.values().some(isBusy)
+  const wanted = (job: Job) => isBusy(job) === wantsBusy
+  const mayBegin = (job: Job) => countAlike(job, running) < mostOf(job)
+  return (
+    waiting.find((job) => wanted(job) && mayBegin(job)) ?? waiting.find(mayBegin) ?? waiting.find(wanted) ?? waiting[0]
+  )
+}
+
+function isBusy({ group }: Job): boolean {
+  return group.isBusy ?? false
+}
+
+function countAlike(job: Job, running: ReadonlyMap<unknown, Job>): number {
+  return [...running.values()].filter((other) => isBusy(other) === isBusy(job)).length
+}
+
+function mostOf({ group: { processes = 2, mostProcesses = processes } }: Job): number {
+  return mostProcesses
 }
 
 function isFree(job: Job, running: ReadonlyMap<unknown, Job>): boolean {
@@ -171,12 +187,10 @@ function shareOf({ group: { processes = 2 } }: Job): number {
 
 /** Whether a CPU was idle, and the job may make use of that, before one of those that run ended. */
 async function isIdle(
-  { group }: Job,
+  job: Job,
   running: ReadonlyMap<Promise<void>, Job>,
   waitForIdle: WaitForIdleCpu,
 ): Promise<boolean> {
-  const { processes = 2, mostProcesses = processes, isBusy = false } = group
-  const alike = running.values().filter((job) => (job.group.isBusy ?? false) === isBusy)
   const stop = new AbortController()
   const idle = () =>
     waitForIdle(stop.signal).then(
@@ -184,7 +198,7 @@ async function isIdle(
       () => false,
     )
   const ended = Promise.race(running.keys()).then(() => false)
-  const found = await Promise.race([ended, ...([...alike].length < mostProcesses ? [idle()] : [])])
+  const found = await Promise.race([ended, ...(countAlike(job, running) < mostOf(job) ? [idle()] : [])])
   stop.abort()
   return found
 }
