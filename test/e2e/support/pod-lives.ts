@@ -141,7 +141,8 @@ const slowToStop: PodLife = {
     // Long enough for a kill in the middle of them.
     const lifecycle = { postStart: say('hello', 'sleep 1'), preStop: say('bye', 'sleep 1') }
     return testPod(name, {
-      activeDeadlineSeconds: 5,
+      // Longer than a start takes through two kills on a busy machine.
+      activeDeadlineSeconds: 12,
       terminationGracePeriodSeconds: 2,
       containers: [testContainer('main', scripts.stubborn, { lifecycle })],
     })
