@@ -1,4 +1,4 @@
-import type { EvictionSignal } from '../../model/config/rules/eviction-signals.ts'
+import type { EvictionSignal } from '../../model/config/values/eviction-signals.ts'
 import type { NodePressures } from '../../model/resources/fit/node-pressures.ts'
 
 /** What the node can be short of, under the names of the configuration. What the runtime writes to is always one of the two file systems. */

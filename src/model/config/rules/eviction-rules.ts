@@ -1,7 +1,7 @@
 import { parseQuantity } from '../../resources/quantity.ts'
 import { attempt } from '../kinds/scalar-kinds.ts'
 import { parseGoDuration } from '../values/go-duration.ts'
-import { EVICTION_SIGNALS } from './eviction-signals.ts'
+import { EVICTION_SIGNALS } from '../values/eviction-signals.ts'
 
 /** The hard thresholds of a node whose --config file has none. */
 export const DEFAULT_EVICTION_HARD: Readonly<Record<string, string>> = {
