@@ -3,8 +3,8 @@ import type { FieldPath } from '../field-path.ts'
 import { dnsLabel } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
 import { validateFieldItems, validateKeyItems, validateMode, validateProjected } from './validate-volume-files.ts'
-import { KIND_RULES, REQUIRED_FIELDS } from './volume-kinds.ts'
-import type { KindRule } from './volume-kinds.ts'
+import { KIND_RULES, REQUIRED_FIELDS } from './validate-volume-kinds.ts'
+import type { KindRule } from './validate-volume-kinds.ts'
 
 type Kind = Exclude<keyof Volume, 'name'>
 
