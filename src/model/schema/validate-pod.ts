@@ -5,6 +5,7 @@ import { dnsLabel, dnsSubdomain } from './validation/name-rules.ts'
 import { ProblemList } from './validation/problem-list.ts'
 import type { Violation } from './validation/problem-list.ts'
 import { validateContainers } from './validation/validate-containers.ts'
+import { validateFileKeys } from './validation/validate-env.ts'
 import { validateMetadata } from './validation/validate-metadata.ts'
 import { validateNetwork } from './validation/validate-network.ts'
 import { validateOverhead, validatePodResources } from './validation/validate-resources.ts'
@@ -117,29 +118,5 @@ function validateResourceClaims(claims: readonly PodResourceClaim[], path: Field
       problems.invalid(at, claim.name, 'must specify exactly one of resourceClaimName and resourceClaimTemplateName')
     }
     for (const name of given) problems.matches(at.child(name), claim[name] ?? '', dnsSubdomain)
-  }
-}
-
-/** Variables that come from files need an emptyDir to hold them. */
-function validateFileKeys(spec: PodSpec, path: FieldPath, problems: ProblemList): void {
-  for (const list of ['containers', 'initContainers'] as const) {
-    for (const [index, container] of (spec[list] ?? []).entries()) {
-      for (const [position, variable] of (container.env ?? []).entries()) {
-        const name = variable.valueFrom?.fileKeyRef?.volumeName
-        if (!name) continue
-        const reference = path
-          .child(list)
-          .index(index)
-          .child('env')
-          .index(position)
-          .child('valueFrom')
-          .child('fileKeyRef')
-        const volume = spec.volumes?.find((each) => each.name === name)
-        if (volume === undefined) problems.notFound(reference.child('volumeName'), name)
-        else if (volume.emptyDir === undefined) {
-          problems.invalid(reference.child('volumeName'), name, 'must be an emptyDir volume')
-        }
-      }
-    }
   }
 }

@@ -1,4 +1,4 @@
-import type { Container, EnvFromSource, EnvVar, EnvVarSource } from '../../generated/core-v1.ts'
+import type { Container, EnvFromSource, EnvVar, EnvVarSource, PodSpec } from '../../generated/core-v1.ts'
 import type { FieldPath } from '../field-path.ts'
 import { configKey, dnsLabel, dnsSubdomain, envName, noBacksteps } from './name-rules.ts'
 import type { ProblemList } from './problem-list.ts'
@@ -53,4 +53,28 @@ function validateEnvFrom(source: EnvFromSource, path: FieldPath, problems: Probl
   if (given.length === 0) problems.invalid(path, '', 'must specify one of: configMapRef, secretRef')
   if (given.length > 1) problems.invalid(path, '', 'has several sources, expected one')
   for (const name of given) problems.name(path.child(name).child('name'), source[name]?.name, dnsSubdomain)
+}
+
+/** Variables that come from files need an emptyDir to hold them. */
+export function validateFileKeys(spec: PodSpec, path: FieldPath, problems: ProblemList): void {
+  for (const list of ['containers', 'initContainers'] as const) {
+    for (const [index, container] of (spec[list] ?? []).entries()) {
+      for (const [position, variable] of (container.env ?? []).entries()) {
+        const name = variable.valueFrom?.fileKeyRef?.volumeName
+        if (!name) continue
+        const reference = path
+          .child(list)
+          .index(index)
+          .child('env')
+          .index(position)
+          .child('valueFrom')
+          .child('fileKeyRef')
+        const volume = spec.volumes?.find((each) => each.name === name)
+        if (volume === undefined) problems.notFound(reference.child('volumeName'), name)
+        else if (volume.emptyDir === undefined) {
+          problems.invalid(reference.child('volumeName'), name, 'must be an emptyDir volume')
+        }
+      }
+    }
+  }
 }
