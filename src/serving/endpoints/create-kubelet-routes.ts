@@ -1,6 +1,7 @@
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Verbosity } from '../../base/telemetry/create-logger.ts'
 import type { Profiler } from '../../base/telemetry/profiler.ts'
+import { createConfigzRoute } from './configz-route.ts'
 import { createDebugFlagsRoute } from './debug-flags-route.ts'
 import { createDisabledDebugRoutes, createDisabledRoutes } from './disabled-routes.ts'
 import { createLogsRoutes } from './logs/logs-routes.ts'
@@ -11,7 +12,6 @@ import { createFlagzRoute, createStatuszRoute } from './z-pages.ts'
 import type { StatuszInfo } from './z-pages.ts'
 import type { NodeLogs } from '../../system/directories/logs/node-logs.ts'
 import type { Route } from '../http/route.ts'
-import { sendAnswer } from '../http/send-answer.ts'
 
 /** What is served and what is switched off. */
 export interface EndpointSwitches {
@@ -71,16 +71,4 @@ export function createKubeletRoutes(deps: KubeletRoutesDeps): readonly Route[] {
 
 function toPrefix(path: string): string {
   return path.replace(/\/[:*].*$/, '')
-}
-
-/** /configz: the configuration that is in force, as a KubeletConfiguration document. */
-function createConfigzRoute(document: () => unknown): Route {
-  return {
-    path: '/configz',
-    methods: 'any',
-    async handle(_, response) {
-      const body = JSON.stringify({ kubeletconfig: document() })
-      sendAnswer(response, { status: 200, type: 'application/json', body })
-    },
-  }
 }
