@@ -35,7 +35,7 @@ export function openServing({ base, runtime, registry, devices, node, pods, sour
   }
   const statsRoutes = async () => {
     const [{ createNodeStatsRoutes }, engine] = await Promise.all([
-      import('../serving/endpoints/create-node-stats-routes.ts'),
+      import('../serving/ports/create-stats-routes-deps.ts'),
       pods.stats.open(),
     ])
     return createNodeStatsRoutes({ ...base, identity: base.host.identity(), engine })

@@ -1,7 +1,7 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { MachineIdentity } from '../../node/stats/reports/compute-machine-metrics.ts'
 import type { StatsEngine } from '../../node/stats/stats-engine.ts'
-import { createStatsRoutes } from './stats-routes.ts'
+import { createStatsRoutes } from '../endpoints/stats-routes.ts'
 import type { Route } from '../http/route.ts'
 import { readCpuCaches } from '../../system/machine/hardware/read-cpu-caches.ts'
 import { readCpuPlaces } from '../../system/machine/hardware/read-cpu-places.ts'
