@@ -34,11 +34,12 @@ export function openServing({ base, runtime, registry, devices, node, pods, sour
     return createKubeletApiDeps({ ...base, runtime, registry, client, certificates: await certificates.open() })
   }
   const statsRoutes = async () => {
-    const [{ createNodeStatsRoutes }, engine] = await Promise.all([
+    const [{ createStatsRoutes }, { createStatsRoutesDeps }, engine] = await Promise.all([
+      import('../serving/endpoints/stats-routes.ts'),
       import('../serving/ports/create-stats-routes-deps.ts'),
       pods.stats.open(),
     ])
-    return createNodeStatsRoutes({ ...base, identity: base.host.identity(), engine })
+    return createStatsRoutes(createStatsRoutesDeps({ ...base, identity: base.host.identity(), engine }))
   }
   const answering = new WatchedValue(false)
   const health = { syncLoop: () => relists.stuck(), devicePlugins: () => plugins.problem() }

@@ -1,8 +1,7 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { MachineIdentity } from '../../node/stats/reports/compute-machine-metrics.ts'
 import type { StatsEngine } from '../../node/stats/stats-engine.ts'
-import { createStatsRoutes } from '../endpoints/stats-routes.ts'
-import type { Route } from '../http/route.ts'
+import type { StatsRoutesDeps } from '../endpoints/stats-routes.ts'
 import { readCpuCaches } from '../../system/machine/hardware/read-cpu-caches.ts'
 import { readCpuPlaces } from '../../system/machine/hardware/read-cpu-places.ts'
 import { readCpuCounts } from '../../system/machine/hardware/read-cpu-counts.ts'
@@ -11,7 +10,7 @@ import { readNumaNodes } from '../../system/machine/hardware/read-numa-nodes.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 
-export interface NodeStatsRoutesDeps {
+export interface CreateStatsRoutesDeps {
   readonly settings: Settings
   readonly machine: MachineInfo
   readonly identity: Pick<MachineIdentity, 'machineId' | 'systemUuid' | 'bootId' | 'kernelVersion' | 'osImage'>
@@ -19,21 +18,28 @@ export interface NodeStatsRoutesDeps {
   readonly log: Logger
 }
 
-/** Where it is served what the node and its pods use. */
-export function createNodeStatsRoutes({ settings, machine, ...deps }: NodeStatsRoutesDeps): readonly Route[] {
+/** What the routes of stats need of this node and its machine. */
+export function createStatsRoutesDeps({
+  settings,
+  machine,
+  identity,
+  engine,
+  log,
+}: CreateStatsRoutesDeps): StatsRoutesDeps {
   const memory = { memoryBytes: Number(machine.memoryBytes), swapBytes: Number(machine.swapBytes) }
-  return createStatsRoutes({
-    ...deps,
+  return {
+    engine,
+    log,
     nodeName: settings.nodeName,
     // Which version is named does not matter: all that is hidden was hidden by the one before.
     showHidden: settings.config.showHiddenMetricsForVersion !== '',
     machine: {
-      ...deps.identity,
+      ...identity,
       ...readCpuCounts(),
       ...memory,
       numaNodes: readNumaNodes(machine),
       caches: readCpuCaches(readCpuPlaces()),
       memoryModules: readMemoryModules(),
     },
-  })
+  }
 }
