@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 
-/** Files of src/system that write or rename files without src/system/files/durable-file.ts: none of it is state that has to last. */
+/** Files of src/system that write or rename files without src/system/files/state/durable-file.ts: none of it is state that has to last. */
 const OTHER_WRITERS: Readonly<Record<string, string>> = {
   'cgroups/cgroup-files.ts': 'files of the kernel',
   'cgroups/cgroup-moves.ts': 'files of the kernel',
@@ -21,11 +21,11 @@ const OTHER_WRITERS: Readonly<Record<string, string>> = {
     'an empty file marks an emptyDir that is complete: without it, after a power cut, its group is set again',
   'files/append-file.ts': 'logs',
   'files/copy-tree.ts': 'the files of a backup; synced before they take their place',
-  'files/durable-file.ts': 'the writer itself',
   'files/file-streams.ts': 'an archive for the user, under its name only when it is whole',
   'files/payload/held-directory.ts': 'contents of volumes, by the atomic writer',
   'files/restrict-mode.ts': 'an empty file, which a library then fills',
   'files/serving-socket.ts': 'a socket gets its name',
+  'files/state/durable-file.ts': 'the writer itself',
   'guarded/child/bind-target.ts': 'an empty file, on which a part of a volume is bound',
   'guarded/child/check-host-path.ts': 'an empty file, where a hostPath asks for one',
   'machine/kernel-settings.ts': 'files of the kernel',

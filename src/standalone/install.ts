@@ -1,4 +1,4 @@
-import { makeFolder, writeFileDurably } from '../system/files/durable-file.ts'
+import { makeFolder, writeFileDurably } from '../system/files/state/durable-file.ts'
 import { inspectPath } from '../system/files/read-manifest-file.ts'
 import { removeTree } from '../system/files/state/state-folder.ts'
 import { runProcess } from '../system/processes/run-process.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { writeFileDurably } from '../../src/system/files/durable-file.ts'
+import { writeFileDurably } from '../../src/system/files/state/durable-file.ts'
 import { computeNodeLayout } from '../../src/standalone/node/node-layout.ts'
 import type { NodeLayout } from '../../src/standalone/node/node-layout.ts'
 import { LabManifests } from '../e2e/lab/lab-manifests.ts'

@@ -55,7 +55,7 @@ export const testedFaults: readonly TestedFault[] = [
     injection: 'writes are cut between each two steps of the one durable writer; broken state files of every kind',
     invariants: ['kept', 'lives'],
     files: [
-      'src/system/files/durable-file.test.ts',
+      'src/system/files/state/durable-file.test.ts',
       'test/component/broken-state.test.ts',
       'test/component/api-server/killed-store.test.ts',
     ],

@@ -9,7 +9,7 @@ import { computeCertificateDue } from './compute-certificate-due.ts'
 import { issueCertificate } from '../../protocols/x509/issue-certificate.ts'
 import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
-import { setAside } from '../../system/files/durable-file.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 
 /** The user of a kubeconfig file, and its path. */
 export interface ClientIdentity {

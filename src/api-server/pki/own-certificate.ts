@@ -9,7 +9,7 @@ import type { CertificateContent } from '../../protocols/x509/issue-certificate.
 import { normalizeName } from '../../protocols/x509/normalize-name.ts'
 import { isIssuedBy } from './is-issued-by.ts'
 import type { Pki } from './open-pki.ts'
-import { setAside } from '../../system/files/durable-file.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 
 /** A certificate that the API keeps for itself. */
 export interface OwnCertificate extends Pick<CertificateContent, 'commonName' | 'organizations' | 'names' | 'usages'> {

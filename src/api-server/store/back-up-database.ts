@@ -1,7 +1,7 @@
 import { backup, DatabaseSync } from 'node:sqlite'
 import { removeTree } from '../../system/files/state/state-folder.ts'
 import { ensurePrivateFile } from '../../system/files/restrict-mode.ts'
-import { renameDurably } from '../../system/files/durable-file.ts'
+import { renameDurably } from '../../system/files/state/durable-file.ts'
 
 /** The copy of a database that is kept next to it. */
 export function backupPathOf(databasePath: string): string {

@@ -13,7 +13,7 @@ import type { ValueSeal } from './seal-values.ts'
 import { StoreOpenError } from './store-errors.ts'
 import { ValueCodec } from './value-codec.ts'
 import { ensurePrivateFile, restrictMode } from '../../system/files/restrict-mode.ts'
-import { makeFolder, writeFileDurably, setAside } from '../../system/files/durable-file.ts'
+import { makeFolder, writeFileDurably, setAside } from '../../system/files/state/durable-file.ts'
 
 export interface OpenStoreOptions {
   /** The folder of the database and of the key that seals secrets. */

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/state/record-folder.ts'
-import { renameDurably, setAside } from '../../system/files/durable-file.ts'
+import { renameDurably, setAside } from '../../system/files/state/durable-file.ts'
 import { readLink, replaceLink } from '../../system/files/replace-link.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { throwIfPassing } from '../../base/async/passing-errors.ts'

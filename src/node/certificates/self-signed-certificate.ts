@@ -8,7 +8,7 @@ import { toCertificateInfo } from './to-certificate-info.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../protocols/x509/issue-certificate.ts'
-import { writeFileDurably, setAside } from '../../system/files/durable-file.ts'
+import { writeFileDurably, setAside } from '../../system/files/state/durable-file.ts'
 
 export interface SelfSignedDeps {
   /** --cert-dir */

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/state/record-folder.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
-import { setAside } from '../../system/files/durable-file.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 
 export interface WriteKubeconfigDeps {
   readonly path: string

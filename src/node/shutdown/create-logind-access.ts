@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { openDbus } from '../../system/dbus/dbus-connection.ts'
 import type { DbusConnection } from '../../system/dbus/dbus-connection.ts'
 import { systemBusAddress } from '../../system/dbus/parse-bus-address.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { holdShutdownLock } from '../../system/machine/hold-shutdown-lock.ts'
 import type { ShutdownLock } from '../../system/machine/hold-shutdown-lock.ts'
 

@@ -1,7 +1,7 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { parseResolvConf } from '../containers/network/parse-resolv-conf.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { writeFileDurably } from '../../system/files/state/durable-file.ts'
 
 const MODE = 0o600
 

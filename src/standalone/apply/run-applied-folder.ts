@@ -15,7 +15,7 @@ import type { BuildKustomization } from './folder-files.ts'
 import { ObjectPaths, UnknownKindError } from './object-paths.ts'
 import { Reporter } from './reporter.ts'
 import { readScaledObjects, ScaledObjects, withoutReplicas } from './scaled-objects.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 export interface AppliedFolderDeps {

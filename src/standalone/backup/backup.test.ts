@@ -8,7 +8,7 @@ import { copyClosedDatabase, inspectBackup } from '../../api-server/store/inspec
 import { openApiStore } from '../../api-server/store/open-api-store.ts'
 import { systemClock } from '../../base/async/clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
-import { renameDurably } from '../../system/files/durable-file.ts'
+import { renameDurably } from '../../system/files/state/durable-file.ts'
 import { computeNodeLayout } from '../node/node-layout.ts'
 import { takeUpLock } from '../node/up-lock.ts'
 import { KEY_PATHS } from './backup-contents.ts'

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { syncTree } from '../../system/files/copy-tree.ts'
-import { makeFolder, renameDurably, writeFileDurably } from '../../system/files/durable-file.ts'
+import { makeFolder, renameDurably, writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { readTextIfPresent, removeTree } from '../../system/files/state/state-folder.ts'
 import { KEY_PATHS, SAVED_PATHS } from './backup-contents.ts'

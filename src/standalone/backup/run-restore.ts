@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { copyTree } from '../../system/files/copy-tree.ts'
-import { makeFolder } from '../../system/files/durable-file.ts'
+import { makeFolder } from '../../system/files/state/durable-file.ts'
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { readBytes, realFolder, removeTree } from '../../system/files/state/state-folder.ts'
 import { checkRoot } from '../node/check-requirements.ts'

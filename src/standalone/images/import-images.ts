@@ -7,7 +7,7 @@ import type { ContainerdPaths } from '../node/runtime/containerd-config.ts'
 import { createNodeImages } from './node-images.ts'
 import { createOciArchive, packImage } from './oci-archive.ts'
 import type { ImageSource } from './oci-archive.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { writeFileDurably } from '../../system/files/state/durable-file.ts'
 
 /** The containerd namespace in which the CRI plugin lives. */
 const CRI_NAMESPACE = 'k8s.io'

@@ -3,7 +3,7 @@ import { findProcessByCommand } from '../../system/processes/find-process-by-com
 import { isRunning, readProcessIdentity, signalProcess } from '../../system/processes/process-identity.ts'
 import type { ProcessIdentity } from '../../system/processes/process-identity.ts'
 import { readTextIfPresent, removeTree } from '../../system/files/state/state-folder.ts'
-import { writeFileDurably } from '../../system/files/durable-file.ts'
+import { writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 
 const POLL_MS = 10

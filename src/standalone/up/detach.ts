@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { makeFolder } from '../../system/files/durable-file.ts'
+import { makeFolder } from '../../system/files/state/durable-file.ts'
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { readFrom } from '../../system/files/read-from.ts'
 import { listFolder, realFolder, removeTree } from '../../system/files/state/state-folder.ts'

@@ -25,7 +25,7 @@ import type { NodeRecord } from '../node/node-record.ts'
 import { hasIngress } from '../node/network/ingress-refusal.ts'
 import { checkServicePrograms } from '../node/network/service-network.ts'
 import { takeUpLock } from '../node/up-lock.ts'
-import { makeFolder, writeFileDurably } from '../../system/files/durable-file.ts'
+import { makeFolder, writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { restrictMode } from '../../system/files/restrict-mode.ts'
 import { stopAgent } from '../node/agent/agent-process.ts'
 

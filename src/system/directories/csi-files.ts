@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { throwIfPassing } from '../../base/async/passing-errors.ts'
-import { makeFolder, removeFileDurably, renameDurably, writeFileDurably } from '../files/durable-file.ts'
+import { makeFolder, removeFileDurably, renameDurably, writeFileDurably } from '../files/state/durable-file.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
 /** A directory with a note about a volume, of this agent or of an earlier one. */

@@ -1,5 +1,5 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
-import { makeFolder } from '../files/durable-file.ts'
+import { makeFolder } from '../files/state/durable-file.ts'
 import type { ServingSocket } from '../files/serving-socket.ts'
 
 /**

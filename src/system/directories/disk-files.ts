@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, readlink, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder, removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
+import { makeFolder, removeFileDurably, writeFileDurably } from '../files/state/durable-file.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 
 export type DiskFiles = ReturnType<typeof createDiskFiles>

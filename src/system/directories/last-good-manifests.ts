@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { throwIfPassing } from '../../base/async/passing-errors.ts'
-import { removeFileDurably, writeFileDurably } from '../files/durable-file.ts'
+import { removeFileDurably, writeFileDurably } from '../files/state/durable-file.ts'
 
 export type ManifestCopies = ReturnType<typeof createLastGoodManifests>
 

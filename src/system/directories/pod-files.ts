@@ -8,7 +8,7 @@ import {
   syncFolder,
   UNFINISHED_SUFFIX,
   writeFileDurably,
-} from '../files/durable-file.ts'
+} from '../files/state/durable-file.ts'
 import { hostConfigFiles } from '../files/host-config-files.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 import { removeOwnDirectory } from './remove-own-directory.ts'

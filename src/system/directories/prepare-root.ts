@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../files/durable-file.ts'
+import { makeFolder } from '../files/state/durable-file.ts'
 
 /**
  * Makes the agent's own directory, where pods have theirs, and the one of their logs, which are not for every user of the machine.

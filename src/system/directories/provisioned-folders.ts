@@ -1,5 +1,5 @@
 import { chmod, lstat } from 'node:fs/promises'
-import { makeFolder } from '../files/durable-file.ts'
+import { makeFolder } from '../files/state/durable-file.ts'
 import { listFolder } from '../files/state/state-folder.ts'
 
 // The folders in it are open to every user, so that any container can write; who is not root must not get to them.

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { throwIfPassing } from '../../base/async/passing-errors.ts'
-import { removeFileDurably, renameDurably, syncFolder, writeFileDurably } from '../files/durable-file.ts'
+import { removeFileDurably, renameDurably, syncFolder, writeFileDurably } from '../files/state/durable-file.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 
 const NAME = 'userns'

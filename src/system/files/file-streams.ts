@@ -2,7 +2,7 @@ import { open, rename, unlink } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { dirname } from 'node:path'
-import { syncFolder, UNFINISHED_SUFFIX } from './durable-file.ts'
+import { syncFolder, UNFINISHED_SUFFIX } from './state/durable-file.ts'
 
 /** A file to be read from its beginning to its end. */
 export interface FileSource {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { writeFileDurably } from './durable-file.ts'
+import { writeFileDurably } from './state/durable-file.ts'
 import { hasCode } from './error-codes.ts'
 
 const FILE_MODE = 0o600

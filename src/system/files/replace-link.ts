@@ -1,5 +1,5 @@
 import { readlink, symlink, unlink } from 'node:fs/promises'
-import { renameDurably } from './durable-file.ts'
+import { renameDurably } from './state/durable-file.ts'
 import { hasCode, unlessAbsent } from './error-codes.ts'
 
 /** Where a symbolic link leads; undefined when there is none of this name. */

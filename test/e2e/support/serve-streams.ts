@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { systemClock } from '../../../src/base/async/clock.ts'
 import { openLogDirectory } from '../../../src/system/directories/logs/log-directory.ts'
-import { makeFolder } from '../../../src/system/files/durable-file.ts'
+import { makeFolder } from '../../../src/system/files/state/durable-file.ts'
 import { createContainerLogsRoute } from '../../../src/serving/endpoints/logs/container-logs-route.ts'
 import { createStreamRoutes } from '../../../src/serving/endpoints/streams/stream-routes.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'

@@ -12,7 +12,7 @@ import type { ContainerdOptions, ContainerdPaths, ContainerdRelease, Snapshotter
 import { findProcess, rememberProcess, stopProcess, UnnotedError } from '../known-process.ts'
 import type { KnownProcess } from '../known-process.ts'
 import { PAUSE_IMAGE } from '../../images/node-images.ts'
-import { makeFolder, writeFileDurably } from '../../../system/files/durable-file.ts'
+import { makeFolder, writeFileDurably } from '../../../system/files/state/durable-file.ts'
 
 /** A private containerd: where it is, and how to get to the namespaces that it lives in. */
 export interface PrivateContainerd {

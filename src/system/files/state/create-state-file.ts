@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/async/clock.ts'
-import { writeFileDurably, setAside } from '../durable-file.ts'
+import { writeFileDurably, setAside } from './durable-file.ts'
 import type { StateFile } from './state-file.ts'
 import { readTextIfPresent } from './state-folder.ts'
 

@@ -1,5 +1,5 @@
 import { lstat, readdir } from 'node:fs/promises'
-import { removeFileDurably, renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from '../durable-file.ts'
+import { removeFileDurably, renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from './durable-file.ts'
 import { unlessAbsent } from '../error-codes.ts'
 import { readManifestFile } from '../read-manifest-file.ts'
 

@@ -1,6 +1,6 @@
 import * as nodeFiles from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { hasCode, unlessAbsent } from './error-codes.ts'
+import { hasCode, unlessAbsent } from '../error-codes.ts'
 
 /** The calls of the file system that make something last, to be replaced in tests by some that fail. */
 export type DurableFileCalls = Pick<typeof nodeFiles, 'mkdir' | 'open' | 'rename' | 'stat' | 'unlink'>
