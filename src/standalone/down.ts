@@ -9,7 +9,7 @@ import {
   realFolder,
   removeLinksInto,
   removeTree,
-} from '../system/files/state/state-folder.ts'
+} from '../system/files/files-and-folders.ts'
 import { stopAgent } from './node/agent/agent-process.ts'
 import { checkRoot } from './node/check-requirements.ts'
 import { canConnect, findContainerd, hasPodsLeft, startContainerd, stopContainerd } from './node/runtime/containerd.ts'

@@ -1,6 +1,6 @@
 import { makeFolder, writeFileDurably } from '../system/files/state/durable-file.ts'
 import { inspectPath } from '../system/files/read-manifest-file.ts'
-import { removeTree } from '../system/files/state/state-folder.ts'
+import { removeTree } from '../system/files/files-and-folders.ts'
 import { runProcess } from '../system/processes/run-process.ts'
 import { checkRoot } from './node/check-requirements.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'

@@ -1,5 +1,5 @@
 import type { PageIdentity } from '../page/server/link-tokens.ts'
-import { realFolder } from '../system/files/state/state-folder.ts'
+import { realFolder } from '../system/files/files-and-folders.ts'
 import { findNoted } from './node/known-process.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'

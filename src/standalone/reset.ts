@@ -1,5 +1,5 @@
 import { mountPointsBelow, readMountTable } from '../system/mounts/mount-table.ts'
-import { realFolder, removeTree } from '../system/files/state/state-folder.ts'
+import { realFolder, removeTree } from '../system/files/files-and-folders.ts'
 import { runDown } from './down.ts'
 import type { DownDeps } from './down.ts'
 import { checkRoot } from './node/check-requirements.ts'

@@ -1,4 +1,4 @@
-import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
+import { readTextIfPresent, realFolder } from '../system/files/files-and-folders.ts'
 import { checkRoot } from './node/check-requirements.ts'
 import type { StandaloneDeps } from './node/node-deps.ts'
 import { exitCodes, NodeError } from './node/node-error.ts'

@@ -1,4 +1,4 @@
-import { realFolder } from '../system/files/state/state-folder.ts'
+import { realFolder } from '../system/files/files-and-folders.ts'
 import { KUBELET_ROOT } from './node/agent/agent-client.ts'
 import { askShutdownSocket, shutdownSocketOf } from './node/agent/shutdown-client.ts'
 import { checkRoot } from './node/check-requirements.ts'

@@ -1,4 +1,4 @@
-import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
+import { readTextIfPresent, realFolder } from '../system/files/files-and-folders.ts'
 import { addExplanations, explainPods, isHealthy, listPods } from './node/agent/agent-client.ts'
 import type { PodSummary } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'

@@ -1,5 +1,5 @@
 import { errorMessage } from '../base/telemetry/error-text.ts'
-import { readTextIfPresent, realFolder } from '../system/files/state/state-folder.ts'
+import { readTextIfPresent, realFolder } from '../system/files/files-and-folders.ts'
 import { explainPods, KUBELET_ROOT, listAgentPods, selectNamedPods } from './node/agent/agent-client.ts'
 import type { ExplainedPod, Explanations } from './node/agent/agent-client.ts'
 import { knownAgent } from './node/agent/agent-process.ts'

@@ -1,5 +1,5 @@
 import { backup, DatabaseSync } from 'node:sqlite'
-import { removeTree } from '../../system/files/state/state-folder.ts'
+import { removeTree } from '../../system/files/files-and-folders.ts'
 import { ensurePrivateFile } from '../../system/files/restrict-mode.ts'
 import { renameDurably } from '../../system/files/state/durable-file.ts'
 

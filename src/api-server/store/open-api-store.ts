@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { readOrCreateKey } from '../../system/files/key-file.ts'
-import { listFolder, readTextIfPresent, removeTree } from '../../system/files/state/state-folder.ts'
+import { listFolder, readTextIfPresent, removeTree } from '../../system/files/files-and-folders.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { DatabaseSync } from 'node:sqlite'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { isExecutable, listExecutableFolder, readExecutableFile } from '../../base/builtin/executable-files.ts'
-import { listFolder, readBytes } from '../../system/files/state/state-folder.ts'
+import { listFolder, readBytes } from '../../system/files/files-and-folders.ts'
 import { PAGE_HEADERS } from './page-headers.ts'
 
 interface Asset {

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../base/telemetry/error-text.ts'
-import { listFolder, readTextIfPresent } from '../../system/files/state/state-folder.ts'
+import { listFolder, readTextIfPresent } from '../../system/files/files-and-folders.ts'
 import { listConfigurations, parseNetworkFile } from './parse-network.ts'
 import type { CniNetwork } from './parse-network.ts'
 

@@ -1,4 +1,4 @@
-import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
+import { readTextIfPresent } from '../../system/files/files-and-folders.ts'
 import { groupOfVersion, objectKey } from './applied-object.ts'
 import type { AppliedObject, ObjectName } from './applied-object.ts'
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { syncTree } from '../../system/files/copy-tree.ts'
 import { makeFolder, renameDurably, writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
-import { readTextIfPresent, removeTree } from '../../system/files/state/state-folder.ts'
+import { readTextIfPresent, removeTree } from '../../system/files/files-and-folders.ts'
 import { KEY_PATHS, SAVED_PATHS } from './backup-contents.ts'
 
 /** Below the state folder: what is to be put in its place, complete and checked. There only while that is being done. */

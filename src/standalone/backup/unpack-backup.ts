@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { hashFile, listTree } from '../../system/files/copy-tree.ts'
 import { makeFolder } from '../../system/files/state/durable-file.ts'
-import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
+import { readTextIfPresent } from '../../system/files/files-and-folders.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
 import { CONTENTS_FILE, parseContents } from './backup-contents.ts'
 import type { BackupContents } from './backup-contents.ts'

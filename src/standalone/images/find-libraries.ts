@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { readBytes } from '../../system/files/state/state-folder.ts'
+import { readBytes } from '../../system/files/files-and-folders.ts'
 import { runProcessOrThrow } from '../../system/processes/run-process.ts'
 
 const DEADLINE_MS = 10_000

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { findLibraries } from './find-libraries.ts'
 import { runProcess, runProcessOrThrow } from '../../system/processes/run-process.ts'
-import { readBytes, removeTree } from '../../system/files/state/state-folder.ts'
+import { readBytes, removeTree } from '../../system/files/files-and-folders.ts'
 import type { PrivateContainerd } from '../node/runtime/containerd.ts'
 import type { ContainerdPaths } from '../node/runtime/containerd-config.ts'
 import { createNodeImages } from './node-images.ts'

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/async/clock.ts'
 import { findProcessByCommand } from '../../system/processes/find-process-by-command.ts'
 import { isRunning, readProcessIdentity, signalProcess } from '../../system/processes/process-identity.ts'
 import type { ProcessIdentity } from '../../system/processes/process-identity.ts'
-import { readTextIfPresent, removeTree } from '../../system/files/state/state-folder.ts'
+import { readTextIfPresent, removeTree } from '../../system/files/files-and-folders.ts'
 import { writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 

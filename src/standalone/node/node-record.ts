@@ -1,4 +1,4 @@
-import { readTextIfPresent } from '../../system/files/state/state-folder.ts'
+import { readTextIfPresent } from '../../system/files/files-and-folders.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 import type { NodePorts } from '../arguments/up-options.ts'
 import { toHost } from './network/parse-addresses.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Server } from 'node:net'
-import { removeTree } from '../../system/files/state/state-folder.ts'
+import { removeTree } from '../../system/files/files-and-folders.ts'
 import { findProcess, rememberProcess, UnnotedError } from './known-process.ts'
 import { exitCodes, NodeError } from './node-error.ts'
 

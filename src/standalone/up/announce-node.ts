@@ -1,4 +1,4 @@
-import { listFolder } from '../../system/files/state/state-folder.ts'
+import { listFolder } from '../../system/files/files-and-folders.ts'
 import { listPods } from '../node/agent/agent-client.ts'
 import type { PodSummary } from '../node/agent/agent-client.ts'
 import type { AgentProcess } from '../node/agent/agent-process.ts'

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { makeCgroup } from '../../system/cgroups/cgroup-tree.ts'
 import { readMachine } from '../../system/machine/read-machine.ts'
-import { listFolder, readTextIfPresent, realFolder, removeTree } from '../../system/files/state/state-folder.ts'
+import { listFolder, readTextIfPresent, realFolder, removeTree } from '../../system/files/files-and-folders.ts'
 import { inspectPath } from '../../system/files/read-manifest-file.ts'
 import { computeNodeName } from '../node/compute-node-name.ts'
 import { createAgentConfig } from '../node/agent/agent-config.ts'

@@ -1,6 +1,6 @@
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { runMemoryTrim } from '../../base/telemetry/run-memory-trim.ts'
-import { removeTree } from '../../system/files/state/state-folder.ts'
+import { removeTree } from '../../system/files/files-and-folders.ts'
 import { startAgent, stopAgent, waitUntilHealthy } from '../node/agent/agent-process.ts'
 import { finishRestore } from '../backup/replace-node.ts'
 import { createKustomizationBuilder } from '../apply/build-kustomization.ts'

@@ -1,6 +1,6 @@
 import { chmod, lstat } from 'node:fs/promises'
 import { makeFolder } from '../files/state/durable-file.ts'
-import { listFolder } from '../files/state/state-folder.ts'
+import { listFolder } from '../files/files-and-folders.ts'
 
 // The folders in it are open to every user, so that any container can write; who is not root must not get to them.
 const ROOT_MODE = 0o700

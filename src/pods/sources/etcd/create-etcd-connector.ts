@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import type { KubeletFlags } from '../../../model/config/flags/kubelet-flags.ts'
 import { EtcdConnection } from '../../../protocols/etcd/etcd-connection.ts'
-import { readBytes } from '../../../system/files/state/state-folder.ts'
+import { readBytes } from '../../../system/files/files-and-folders.ts'
 
 type EtcdFlags = Pick<KubeletFlags, 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile' | 'etcdUsername' | 'etcdPasswordFile'>
 

@@ -2,7 +2,7 @@ import { isRecord } from '../../../base/document/is-record.ts'
 import { formatPortProblem } from '../../../controllers/network/ingress/compute-port-problems.ts'
 import type { OpenedPorts, PortProblem } from '../../../controllers/network/ingress/ingress-ports.ts'
 import { writeFileDurably } from '../../../system/files/state/durable-file.ts'
-import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
+import { readTextIfPresent } from '../../../system/files/files-and-folders.ts'
 import type { StandaloneDeps } from '../node-deps.ts'
 import type { NodeLayout } from '../node-layout.ts'
 

@@ -1,4 +1,4 @@
-import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
+import { readTextIfPresent } from '../../../system/files/files-and-folders.ts'
 
 const FILE = '/etc/resolv.conf'
 const MOST = 3

@@ -2,7 +2,7 @@ import { issueLinkToken } from '../../../page/server/link-tokens.ts'
 import type { PageIdentity } from '../../../page/server/link-tokens.ts'
 import { isRecord } from '../../../base/document/is-record.ts'
 import { writeFileDurably } from '../../../system/files/state/durable-file.ts'
-import { readTextIfPresent } from '../../../system/files/state/state-folder.ts'
+import { readTextIfPresent } from '../../../system/files/files-and-folders.ts'
 import { exitCodes, NodeError } from '../node-error.ts'
 import type { NodeLayout } from '../node-layout.ts'
 

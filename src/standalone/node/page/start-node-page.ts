@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { TaskGroup } from '../../../base/async/task-group.ts'
-import { removeTree } from '../../../system/files/state/state-folder.ts'
+import { removeTree } from '../../../system/files/files-and-folders.ts'
 import type { UpDeps } from '../node-deps.ts'
 import type { NodeLayout } from '../node-layout.ts'
 

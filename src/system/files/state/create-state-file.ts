@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { writeFileDurably, setAside } from './durable-file.ts'
 import type { StateFile } from './state-file.ts'
-import { readTextIfPresent } from './state-folder.ts'
+import { readTextIfPresent } from '../files-and-folders.ts'
 
 const FILE_MODE = 0o600
 

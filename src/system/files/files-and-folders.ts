@@ -1,5 +1,5 @@
 import { readdir, readFile, readlink, realpath, rm, unlink } from 'node:fs/promises'
-import { hasCode } from '../error-codes.ts'
+import { hasCode } from './error-codes.ts'
 
 /** The folder's path without symbolic links; as it is when there is no such folder. */
 export async function realFolder(path: string): Promise<string> {
