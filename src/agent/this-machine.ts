@@ -11,7 +11,7 @@ import { createUserNamespaceRecords } from '../system/directories/user-namespace
 import { createStateFile } from '../system/files/state/create-state-file.ts'
 import { readFileSystemSpace } from '../system/files/file-system-space.ts'
 import { readIfPresent } from '../system/files/read-manifest-file.ts'
-import { createRecordFolder } from '../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../system/files/state/create-record-folder.ts'
 import { createGuardedFiles } from '../system/guarded/create-guarded-files.ts'
 import { computeParallelStarts } from '../pods/sync/start/compute-parallel-starts.ts'
 import { podNetwork } from '../pods/probes/pod-network.ts'

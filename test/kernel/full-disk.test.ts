@@ -13,7 +13,7 @@ import { createLastGoodManifests } from '../../src/system/directories/last-good-
 import { createPodFiles } from '../../src/system/directories/pod-files.ts'
 import { createUserNamespaceRecords } from '../../src/system/directories/user-namespace-records.ts'
 import { createStateFile } from '../../src/system/files/state/create-state-file.ts'
-import { createRecordFolder } from '../../src/system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../src/system/files/state/create-record-folder.ts'
 import { runProcessOrThrow } from '../../src/system/processes/run-process.ts'
 import { inMountNamespace } from './in-mount-namespace.ts'
 

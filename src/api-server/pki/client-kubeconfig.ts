@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
-import { createRecordFolder } from '../../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
-import { createRecordFolder } from '../../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import { renameDurably, setAside } from '../../system/files/state/durable-file.ts'
 import { readLink, replaceLink } from '../../system/files/replace-link.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
-import { createRecordFolder } from '../../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import type { PemSource } from '../../protocols/kube-api/kubeconfig/kubeconfig.ts'
 import type { CertificateSource } from './kubeconfig-info.ts'
 import { parseKeyedCertificate } from '../../protocols/x509/certificate-files.ts'

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
-import { createRecordFolder } from '../../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { setAside } from '../../system/files/state/durable-file.ts'

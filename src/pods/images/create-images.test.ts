@@ -13,7 +13,7 @@ import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folde
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { readFileSystemSpace } from '../../system/files/file-system-space.ts'
 import { readIfPresent } from '../../system/files/read-manifest-file.ts'
-import { createRecordFolder } from '../../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import { createImages } from './create-images.ts'
 import { createPodAccounts } from '../objects/create-pod-accounts.ts'
 import { createCriClient } from '../../protocols/cri/cri-client.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
-import { createRecordFolder } from '../../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import { CniRecords } from './cni-records.ts'
 
 const record = {

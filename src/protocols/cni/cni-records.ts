@@ -1,6 +1,6 @@
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { RecordFolder } from '../../system/files/state/record-folder.ts'
+import type { RecordFolder } from '../../system/files/state/create-record-folder.ts'
 import { formatRecord, parseRecord, recordName } from './cni-record.ts'
 import type { CniRecord } from './cni-record.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
-import type { RecordFolder } from '../../system/files/state/record-folder.ts'
+import type { RecordFolder } from '../../system/files/state/create-record-folder.ts'
 import { MovingRecords } from './moving-records.ts'
 
 /** A disk with folders of records, and the file that remembers them. */

@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
-import type { RecordFolder } from '../../system/files/state/record-folder.ts'
+import type { RecordFolder } from '../../system/files/state/create-record-folder.ts'
 import { setAsideBroken } from '../../system/files/state/state-file.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
 

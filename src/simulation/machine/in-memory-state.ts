@@ -1,6 +1,6 @@
 import type { ManifestCopies } from '../../system/directories/last-good-manifests.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
-import type { createRecordFolder } from '../../system/files/state/record-folder.ts'
+import type { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 
 /** A state file that goes with the process. */
 export function createInMemoryStateFile(path: string): StateFile {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
-import type { createRecordFolder } from '../files/state/record-folder.ts'
+import type { createRecordFolder } from '../files/state/create-record-folder.ts'
 import { readPatiently } from '../files/state/read-patiently.ts'
 import type { StateFile } from '../files/state/state-file.ts'
 import type { CsiFiles } from './csi-files.ts'

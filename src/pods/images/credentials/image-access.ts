@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../base/async/clock.ts'
 import { isPassing, throwIfPassing } from '../../../base/async/passing-errors.ts'
-import type { RecordFolder, StateRecords } from '../../../system/files/state/record-folder.ts'
+import type { RecordFolder, StateRecords } from '../../../system/files/state/create-record-folder.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { computeAccessRights } from './compute-access-rights.ts'
 import { computePullPermission, findProof } from './compute-pull-permission.ts'

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/async/clock.ts'
 import { KeyedLock } from '../../../base/async/keyed-lock.ts'
 import type { TreeUsage } from '../../../system/files/file-usage.ts'
 import type { ProjectQuotas } from '../../../system/mounts/project-quotas.ts'
-import type { RecordFolder } from '../../../system/files/state/record-folder.ts'
+import type { RecordFolder } from '../../../system/files/state/create-record-folder.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 
 export interface VolumeProjectsDeps {

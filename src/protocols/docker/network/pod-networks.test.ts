@@ -8,7 +8,7 @@ import process from 'node:process'
 import { beforeEach, describe, test } from 'node:test'
 import { systemClock } from '../../../base/async/clock.ts'
 import { silentLogger } from '../../../base/telemetry/silent-logger.ts'
-import { createRecordFolder } from '../../../system/files/state/record-folder.ts'
+import { createRecordFolder } from '../../../system/files/state/create-record-folder.ts'
 import { PodSandboxConfig } from '../../cri/generated/runtime-v1.ts'
 import { PodNetworks } from './pod-networks.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/async/clock.ts'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
-import type { RecordFolder } from '../../../system/files/state/record-folder.ts'
+import type { RecordFolder } from '../../../system/files/state/create-record-folder.ts'
 import { hasProcessWithVariable } from '../../../system/processes/has-process-with-variable.ts'
 import { CniError } from '../../cni/cni-error.ts'
 import type { CniRecord } from '../../cni/cni-record.ts'

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createRecordFolder } from './record-folder.ts'
+import { createRecordFolder } from './create-record-folder.ts'
 
 test('createRecordFolder() keeps small files to itself', async (t) => {
   const parent = await mkdtemp(join(tmpdir(), 'records-'))
