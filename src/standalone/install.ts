@@ -1,5 +1,5 @@
 import { makeFolder, writeFileDurably } from '../system/files/state/durable-file.ts'
-import { inspectPath } from '../system/files/read-manifest-file.ts'
+import { inspectPath } from '../system/files/read-bounded-file.ts'
 import { removeTree } from '../system/files/files-and-folders.ts'
 import { runProcess } from '../system/processes/run-process.ts'
 import { checkRoot } from './node/check-requirements.ts'

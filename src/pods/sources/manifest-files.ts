@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectPath, isLink, readManifestFile } from '../../system/files/read-manifest-file.ts'
+import { inspectPath, isLink, readManifestFile } from '../../system/files/read-bounded-file.ts'
 import { podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { ManifestError, formatManifestProblem } from '../../model/schema/manifest-error.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectPath, readManifestFile } from '../../system/files/read-manifest-file.ts'
+import { inspectPath, readManifestFile } from '../../system/files/read-bounded-file.ts'
 import { listFolderTree } from './list-folder-tree.ts'
 import type { FolderTree } from './list-folder-tree.ts'
 import { parseObjects } from './parse-objects.ts'

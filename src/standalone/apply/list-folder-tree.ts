@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectPath, isLink, listNames } from '../../system/files/read-manifest-file.ts'
+import { inspectPath, isLink, listNames } from '../../system/files/read-bounded-file.ts'
 
 /** What a folder holds, with its sub-folders. */
 export interface FolderTree {

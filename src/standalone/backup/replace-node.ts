@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { syncTree } from '../../system/files/copy-tree.ts'
 import { makeFolder, renameDurably, writeFileDurably } from '../../system/files/state/durable-file.ts'
-import { inspectPath } from '../../system/files/read-manifest-file.ts'
+import { inspectPath } from '../../system/files/read-bounded-file.ts'
 import { readTextIfPresent, removeTree } from '../../system/files/files-and-folders.ts'
 import { KEY_PATHS, SAVED_PATHS } from './backup-contents.ts'
 

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import { copyTree } from '../../system/files/copy-tree.ts'
 import { makeFolder } from '../../system/files/state/durable-file.ts'
-import { inspectPath } from '../../system/files/read-manifest-file.ts'
+import { inspectPath } from '../../system/files/read-bounded-file.ts'
 import { readBytes, realFolder, removeTree } from '../../system/files/files-and-folders.ts'
 import { checkRoot } from '../node/check-requirements.ts'
 import type { StandaloneDeps } from '../node/node-deps.ts'

@@ -4,7 +4,7 @@ import { computeCredentials } from '../../pods/images/credentials/compute-creden
 import type { Login } from '../../pods/images/credentials/credential.ts'
 import { NodeCredentials } from '../../pods/images/credentials/node-credentials.ts'
 import { toRepository } from '../../model/pod/parse-image-name.ts'
-import { readIfPresent } from '../../system/files/read-manifest-file.ts'
+import { readIfPresent } from '../../system/files/read-bounded-file.ts'
 
 /** The logins for an image that an agent with this root directory finds on its node. */
 export async function findNodeLogins(agentRoot: string, image: string): Promise<readonly Login[]> {

@@ -1,4 +1,4 @@
-import { inspectPath } from '../../system/files/read-manifest-file.ts'
+import { inspectPath } from '../../system/files/read-bounded-file.ts'
 import { createServer } from 'node:net'
 import { isProgram } from '../../system/files/is-program.ts'
 import { readKernelSetting } from '../../system/machine/kernel-settings.ts'

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { makeFolder } from '../../system/files/state/durable-file.ts'
-import { inspectPath } from '../../system/files/read-manifest-file.ts'
+import { inspectPath } from '../../system/files/read-bounded-file.ts'
 import { readFrom } from '../../system/files/read-from.ts'
 import { listFolder, realFolder, removeTree } from '../../system/files/files-and-folders.ts'
 import { startProcess } from '../../system/processes/start-process.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/async/clock.ts'
-import type { ReadResult } from '../../../system/files/read-manifest-file.ts'
+import type { ReadResult } from '../../../system/files/read-bounded-file.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { KeyringEntry } from './compute-credentials.ts'
 import type { Login } from './credential.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/async/clock.ts'
-import { inspectPath } from '../../../system/files/read-manifest-file.ts'
+import { inspectPath } from '../../../system/files/read-bounded-file.ts'
 import type { NodeLayout } from '../node-layout.ts'
 import { OWN_NAME } from '../own-name.ts'
 import { stateOption } from '../state-option.ts'

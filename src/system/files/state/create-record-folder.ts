@@ -1,7 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { removeFileDurably, renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from './durable-file.ts'
 import { unlessAbsent } from '../error-codes.ts'
-import { readManifestFile } from '../read-manifest-file.ts'
+import { readManifestFile } from '../read-bounded-file.ts'
 
 /** A folder of small files that only the agent reads and writes. */
 export interface RecordFolder {
