@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectPath, isLink, readManifestFile } from '../../system/files/read-bounded-file.ts'
+import { inspectPath, isLink, readBoundedFile } from '../../system/files/read-bounded-file.ts'
 import { podFullName, podLogName } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { ManifestError, formatManifestProblem } from '../../model/schema/manifest-error.ts'
@@ -191,7 +191,7 @@ export class ManifestFiles {
 
   async #readPods(name: string): Promise<ReadPods> {
     const path = join(this.#directory, name)
-    const content = await readManifestFile(path, MAX_MANIFEST_BYTES)
+    const content = await readBoundedFile(path, MAX_MANIFEST_BYTES)
     if (content.kind === 'failed') return content
     if (content.kind === 'unusable') {
       return { kind: 'invalid', problems: [{ path: '', rule: content.reason, line: 1, column: 1 }], names: [] }

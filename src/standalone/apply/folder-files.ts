@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { inspectPath, readManifestFile } from '../../system/files/read-bounded-file.ts'
+import { inspectPath, readBoundedFile } from '../../system/files/read-bounded-file.ts'
 import { listFolderTree } from './list-folder-tree.ts'
 import type { FolderTree } from './list-folder-tree.ts'
 import { parseObjects } from './parse-objects.ts'
@@ -95,7 +95,7 @@ export class FolderFiles {
     const known = this.#files.get(name)
     if (found.kind !== 'file') return this.#reject(path, name, found.reason, found.kind)
     if (known?.stamp === found.stamp) return
-    const content = await readManifestFile(path, MAX_FILE_BYTES)
+    const content = await readBoundedFile(path, MAX_FILE_BYTES)
     // Without its stamp it is read again the next time.
     if (content.kind === 'failed') return this.#reject(path, name, content.reason, content.kind)
     try {

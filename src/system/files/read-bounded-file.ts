@@ -60,7 +60,7 @@ export async function listNames(path: string): Promise<readonly string[]> {
  * Reads a regular file of at most maxBytes. O_NONBLOCK: should a FIFO have taken the place since the path was inspected, opening
  * it returns at once instead of blocking a thread of the process for ever.
  */
-export async function readManifestFile(path: string, maxBytes: number): Promise<ReadResult> {
+export async function readBoundedFile(path: string, maxBytes: number): Promise<ReadResult> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
     try {
@@ -98,5 +98,5 @@ function specialKind(stats: BigIntStats): string {
 
 /** The same; undefined when there is no such file. */
 export async function readIfPresent(path: string, maxBytes: number): Promise<ReadResult | undefined> {
-  return (await inspectPath(path)).kind === 'missing' ? undefined : await readManifestFile(path, maxBytes)
+  return (await inspectPath(path)).kind === 'missing' ? undefined : await readBoundedFile(path, maxBytes)
 }

@@ -1,7 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { removeFileDurably, renameDurably, UNFINISHED_SUFFIX, writeFileDurably } from './durable-file.ts'
 import { unlessAbsent } from '../error-codes.ts'
-import { readManifestFile } from '../read-bounded-file.ts'
+import { readBoundedFile } from '../read-bounded-file.ts'
 
 /** A folder of small files that only the agent reads and writes. */
 export interface RecordFolder {
@@ -39,7 +39,7 @@ export function createRecordFolder(path: string): StateRecords {
     },
 
     async read(name) {
-      const result = await readManifestFile(pathOf(name), LARGEST_RECORD_BYTES)
+      const result = await readBoundedFile(pathOf(name), LARGEST_RECORD_BYTES)
       if (result.kind === 'content') return Buffer.from(result.bytes).toString('utf8')
       if ((await unlessAbsent(lstat(pathOf(name)), undefined)) === undefined) return undefined
       const cause = result.kind === 'failed' ? result.error : undefined
