@@ -1,7 +1,7 @@
 import type { Clock } from '../base/async/clock.ts'
 import type { Loop } from '../base/async/loop.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
-import { openStateFiles } from '../system/directories/open-state-files.ts'
+import { openStateFiles } from '../system/directories/with-state-file-reports.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { MemoryTrimDeps } from '../base/telemetry/run-memory-trim.ts'

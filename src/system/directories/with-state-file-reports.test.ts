@@ -6,7 +6,7 @@ import { FakeJournalFiles } from '../../../test/fakes/fake-journal-files.ts'
 import { FakePodFiles } from '../../../test/component/fake-pod-files.ts'
 import { FakeStateFile } from '../../../test/fakes/fake-state-file.ts'
 import { FakeUserNamespaceRecords } from '../../../test/fakes/fake-user-namespace-records.ts'
-import { openStateFiles } from './open-state-files.ts'
+import { openStateFiles } from './with-state-file-reports.ts'
 
 function setUp() {
   const clock = new FakeClock()
