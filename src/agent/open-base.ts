@@ -1,7 +1,7 @@
 import type { Clock } from '../base/async/clock.ts'
 import type { Loop } from '../base/async/loop.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
-import { openStateFiles } from '../system/directories/with-state-file-reports.ts'
+import { withStateFileReports } from '../system/directories/with-state-file-reports.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { MemoryTrimDeps } from '../base/telemetry/run-memory-trim.ts'
@@ -56,7 +56,7 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
   // Before the runtime is waited for: a mistake in the kubeconfig file is reported at once.
   const { cluster, membership } = await deps.join(tracer, tasks)
   const reports = { metrics: deps.metrics, events: membership.nodeEvents, clock }
-  const stateFiles = openStateFiles(deps.host, reports, tasks.signal)
+  const stateFiles = withStateFileReports(deps.host, reports, tasks.signal)
   const loops: readonly Loop[] = [
     ...(tracing === undefined ? [] : [{ name: 'tracing', run: (s: AbortSignal) => tracing.run(s) }]),
     ...(cluster?.loops ?? []),

@@ -6,7 +6,7 @@ import { FakeJournalFiles } from '../../../test/fakes/fake-journal-files.ts'
 import { FakePodFiles } from '../../../test/component/fake-pod-files.ts'
 import { FakeStateFile } from '../../../test/fakes/fake-state-file.ts'
 import { FakeUserNamespaceRecords } from '../../../test/fakes/fake-user-namespace-records.ts'
-import { openStateFiles } from './with-state-file-reports.ts'
+import { withStateFileReports } from './with-state-file-reports.ts'
 
 function setUp() {
   const clock = new FakeClock()
@@ -14,7 +14,7 @@ function setUp() {
   const node = new FakeCsiNode()
   const records = new FakeJournalFiles()
   const files = new FakePodFiles('/r')
-  const host = openStateFiles(
+  const host = withStateFileReports(
     {
       stateFile: (path) => new FakeStateFile(path),
       recordFolder: () => records,
@@ -42,14 +42,14 @@ for (const [kind, path, act] of [
   string,
   (host: ReturnType<typeof setUp>['host']) => Promise<unknown>,
 ])[])
-  test(`openStateFiles() reports that ${path} was set aside`, async () => {
+  test(`withStateFileReports() reports that ${path} was set aside`, async () => {
     const { host, reported } = setUp()
     await act(host)
     const message = `Cannot use "${path}": the agent goes on without it, the file was set aside`
     assert.deepEqual(reported, [kind, `Warning StateFileSetAside ${message}`])
   })
 
-test('openStateFiles() reads the note of a pod again that cannot be read for the moment', async () => {
+test('withStateFileReports() reads the note of a pod again that cannot be read for the moment', async () => {
   const { clock, host, files } = setUp()
   files.files.set('/r/pods/u-1/probes.json', 'text')
   const { read } = files.probeNotes

@@ -29,7 +29,7 @@ const REASON = 'StateFileSetAside'
  * The same files, in which the agent keeps what it must not forget. A read that fails for the moment is tried again before it fails. Each
  * time one of them cannot be used and is set aside, administrators get an event: the agent has lost what was in it.
  */
-export function openStateFiles(
+export function withStateFileReports(
   host: StateHost,
   { metrics, events, clock }: StateFilesDeps,
   signal: AbortSignal,
