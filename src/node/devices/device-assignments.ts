@@ -14,7 +14,7 @@ import type {
 import { computeDeviceChoice } from './compute-device-choice.ts'
 import { computeDeviceHints, hasPlaces } from './compute-device-hints.ts'
 import { computeReusableDevices } from './compute-reusable-devices.ts'
-import type { CheckpointEntry } from './device-checkpoint.ts'
+import type { CheckpointEntry } from './device-checkpoint-file.ts'
 import type { DeviceInventory } from './device-inventory.ts'
 import type { ContainerDevices } from './device.ts'
 

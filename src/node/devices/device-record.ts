@@ -1,5 +1,5 @@
 import type { DeviceAssignments } from './device-assignments.ts'
-import { formatDeviceCheckpoint } from './device-checkpoint.ts'
+import { formatDeviceCheckpoint } from './device-checkpoint-file.ts'
 import type { DeviceInventory } from './device-inventory.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
 import { StateRecord } from '../../system/files/state/state-file.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeStateFile } from '../../../test/fakes/fake-state-file.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
-import { formatDeviceCheckpoint } from './device-checkpoint.ts'
+import { formatDeviceCheckpoint } from './device-checkpoint-file.ts'
 import { loadDeviceCheckpoint } from './load-device-checkpoint.ts'
 
 async function load(text: string | undefined, isStuck = false) {

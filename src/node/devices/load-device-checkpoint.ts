@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { parseDeviceCheckpoint } from './device-checkpoint.ts'
-import type { DeviceCheckpoint } from './device-checkpoint.ts'
+import { parseDeviceCheckpoint } from './device-checkpoint-file.ts'
+import type { DeviceCheckpoint } from './device-checkpoint-file.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
 import { setAsideBroken } from '../../system/files/state/state-file.ts'
 

@@ -1,4 +1,4 @@
-import type { GroupTime } from './shutdown-times.ts'
+import type { GroupTime } from './shutdown-state-file.ts'
 
 /** How long pods get to end when the machine shuts down: those of this priority and above, up to the next. */
 export interface ShutdownPeriod {

@@ -8,8 +8,8 @@ import { computeShutdownGroups } from './compute-shutdown-groups.ts'
 import type { ShutdownGroup } from './compute-shutdown-groups.ts'
 import { computePeriodsLeft, type ShutdownPeriod, UNHURRIED_PERIODS } from './compute-shutdown-periods.ts'
 import { endGroups, type ShutdownPods } from './end-groups.ts'
-import { formatShutdownTimes, isInterrupted, isUnfinished, parseShutdownTimes } from './shutdown-times.ts'
-import type { GroupTime, ShutdownTimes } from './shutdown-times.ts'
+import { formatShutdownTimes, isInterrupted, isUnfinished, parseShutdownTimes } from './shutdown-state-file.ts'
+import type { GroupTime, ShutdownTimes } from './shutdown-state-file.ts'
 
 export interface NodeShutdownDeps {
   readonly pods: ShutdownPods

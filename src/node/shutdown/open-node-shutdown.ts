@@ -1,7 +1,7 @@
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { LogindAccess } from './create-logind-access.ts'
 import type { CreateNodeShutdownDeps, ShutdownParts } from './create-node-shutdown.ts'
-import { isInterrupted, parseShutdownTimes } from './shutdown-times.ts'
+import { isInterrupted, parseShutdownTimes } from './shutdown-state-file.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { setAsideBroken } from '../../system/files/state/state-file.ts'
 

@@ -5,7 +5,7 @@ import type { PodAllocation, ResizeScope } from '../../model/resources/pod-alloc
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { sameAllocation } from '../../model/resources/same-resources.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { AllocationFile } from './allocation-file.ts'
+import { AllocationFile } from './saved-allocations.ts'
 import { computeRebuiltAllocation } from './compute-rebuilt-allocation.ts'
 import { computeReservedPod } from './compute-reserved-pod.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'

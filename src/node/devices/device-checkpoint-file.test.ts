@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parsePodUid } from '../../model/pod/pod.ts'
-import { formatDeviceCheckpoint, parseDeviceCheckpoint } from './device-checkpoint.ts'
-import type { DeviceCheckpoint } from './device-checkpoint.ts'
+import { formatDeviceCheckpoint, parseDeviceCheckpoint } from './device-checkpoint-file.ts'
+import type { DeviceCheckpoint } from './device-checkpoint-file.ts'
 import { ContainerAllocateResponse } from './generated/device-plugin-v1beta1.ts'
 
 // As a Go kubelet of 1.36.4 wrote it.

@@ -4,7 +4,7 @@ import { FakeStateFile } from '../../../test/fakes/fake-state-file.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import type { PodAllocation } from '../../model/resources/pod-allocation.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
-import { AllocationFile } from './allocation-file.ts'
+import { AllocationFile } from './saved-allocations.ts'
 
 const uid = parsePodUid('u-1')
 const of = (cpu: string): PodAllocation => ({ containers: new Map([['c', { limits: { cpu } }]]), pod: undefined })

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import type { ResourceRequirements } from '../../model/generated/core-v1.ts'
 import type { PodAllocation } from '../../model/resources/pod-allocation.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
-import { AllocationTextError, formatAllocations, parseAllocations } from './allocation-text.ts'
+import { AllocationTextError, formatAllocations, parseAllocations } from './allocation-state-file.ts'
 
 // As a Go kubelet of 1.36 wrote them.
 const PLAIN = {
