@@ -5,7 +5,7 @@ import type { PodAllocation, ResizeScope } from '../../model/resources/pod-alloc
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { sameAllocation } from '../../model/resources/same-resources.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { AllocationFile } from './saved-allocations.ts'
+import { SavedAllocations } from './saved-allocations.ts'
 import { computeRebuiltAllocation } from './compute-rebuilt-allocation.ts'
 import { computeReservedPod } from './compute-reserved-pod.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
@@ -27,13 +27,13 @@ interface Cached {
  */
 export class PodAllocations {
   readonly #scope: ResizeScope
-  readonly #allocated: AllocationFile
-  readonly #actuated: AllocationFile
+  readonly #allocated: SavedAllocations
+  readonly #actuated: SavedAllocations
   /** The same pod gives the same object each time, so that a comparison shows that nothing changed. */
   readonly #pods = new WeakMap<Pod, Cached>()
   readonly #reserved = new WeakMap<Pod, Cached>()
 
-  private constructor({ scope }: PodAllocationsDeps, allocated: AllocationFile, actuated: AllocationFile) {
+  private constructor({ scope }: PodAllocationsDeps, allocated: SavedAllocations, actuated: SavedAllocations) {
     this.#scope = scope
     this.#allocated = allocated
     this.#actuated = actuated
@@ -41,7 +41,7 @@ export class PodAllocations {
 
   static async load(deps: PodAllocationsDeps): Promise<PodAllocations> {
     const { files, log } = deps
-    const loaded = [AllocationFile.load(files.allocated, log), AllocationFile.load(files.actuated, log)] as const
+    const loaded = [SavedAllocations.load(files.allocated, log), SavedAllocations.load(files.actuated, log)] as const
     return new PodAllocations(deps, await loaded[0], await loaded[1])
   }
 

@@ -8,7 +8,7 @@ import { setAsideBroken } from '../../system/files/state/state-file.ts'
 import type { StateFile } from '../../system/files/state/state-file.ts'
 
 /** Resources of pods that a later agent has to know: kept in memory, and on the disk soon after each change. */
-export class AllocationFile {
+export class SavedAllocations {
   readonly #file: StateFile
   readonly #log: Logger
   readonly #entries: Map<PodUid, PodAllocation>
@@ -24,8 +24,8 @@ export class AllocationFile {
   }
 
   /** A file that cannot be read is set aside: no workload is worth less than a file about it. */
-  static async load(file: StateFile, log: Logger): Promise<AllocationFile> {
-    return new AllocationFile(file, log, await load(file, log))
+  static async load(file: StateFile, log: Logger): Promise<SavedAllocations> {
+    return new SavedAllocations(file, log, await load(file, log))
   }
 
   get(uid: PodUid): PodAllocation | undefined {
