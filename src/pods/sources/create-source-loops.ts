@@ -70,7 +70,7 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
         const decode = (bytes: Uint8Array) => decodeStaticPods(bytes, { kind: 'http', url }, decoding)
         const checkFrequencyMs = config.httpCheckFrequency
         // Loaded only where it is used: most nodes have no such source, and it has its own HTTP client.
-        const { runHttpSource } = await import('./run-http-source.ts')
+        const { runHttpSource } = await import('./run-url-source.ts')
         await runHttpSource({ ...shared, url, headers, checkFrequencyMs, decode, emit: emitAs('http') }, s)
       },
     },

@@ -8,7 +8,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
 import type { LogFields, Logger } from '../../base/telemetry/logger.ts'
 import { decodeStaticPods } from './decode-static-pod.ts'
-import { runHttpSource } from './run-http-source.ts'
+import { runHttpSource } from './run-url-source.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
