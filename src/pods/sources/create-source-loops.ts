@@ -62,6 +62,7 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
       },
     },
     {
+      // The pods of staticPodURL, under the name that the Go kubelet has for this source.
       source: 'http',
       name: 'http source',
       async run(s) {
@@ -70,8 +71,8 @@ export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
         const decode = (bytes: Uint8Array) => decodeStaticPods(bytes, { kind: 'http', url }, decoding)
         const checkFrequencyMs = config.httpCheckFrequency
         // Loaded only where it is used: most nodes have no such source, and it has its own HTTP client.
-        const { runHttpSource } = await import('./run-url-source.ts')
-        await runHttpSource({ ...shared, url, headers, checkFrequencyMs, decode, emit: emitAs('http') }, s)
+        const { runUrlSource } = await import('./run-url-source.ts')
+        await runUrlSource({ ...shared, url, headers, checkFrequencyMs, decode, emit: emitAs('http') }, s)
       },
     },
     {

@@ -8,7 +8,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { MAX_MANIFEST_BYTES } from '../../model/schema/parse-manifest.ts'
 import type { LogFields, Logger } from '../../base/telemetry/logger.ts'
 import { decodeStaticPods } from './decode-static-pod.ts'
-import { runHttpSource } from './run-url-source.ts'
+import { runUrlSource } from './run-url-source.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -56,7 +56,7 @@ async function ask(t: TestContext, answers: readonly Answer[], questions = answe
       return clock.sleep(ms, signal)
     },
   }
-  const running = runHttpSource(
+  const running = runUrlSource(
     {
       url,
       headers: { 'X-Token': ['a', 'b'] },
@@ -80,7 +80,7 @@ async function ask(t: TestContext, answers: readonly Answer[], questions = answe
   return { emitted, logged, requests }
 }
 
-describe('runHttpSource()', { timeout: 20_000 }, () => {
+describe('runUrlSource()', { timeout: 20_000 }, () => {
   test('takes a pod or a list, with every header, and only what changed', async (t) => {
     const answers = [body(one('a')), body(one('a')), body(list('a', 'b'))]
     const { emitted, requests } = await ask(t, answers)

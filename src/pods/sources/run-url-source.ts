@@ -9,7 +9,7 @@ import { fetchUrl, publicUrl } from './fetch-url.ts'
 import type { HeaderMap } from './fetch-url.ts'
 
 /** What the URL source needs. */
-export interface HttpSourceDeps {
+export interface UrlSourceDeps {
   readonly url: string
   readonly headers: HeaderMap
   readonly checkFrequencyMs: number
@@ -27,8 +27,8 @@ const TIMEOUT_MS = 10_000
 const LOUD_FAILURES = 3
 
 /** Asks a URL for a Pod or PodList again and again. While it fails or answers nonsense, the last good pods stay. */
-export async function runHttpSource(deps: HttpSourceDeps, signal: AbortSignal): Promise<void> {
-  const source = new HttpSource(deps)
+export async function runUrlSource(deps: UrlSourceDeps, signal: AbortSignal): Promise<void> {
+  const source = new UrlSource(deps)
   try {
     for (;;) {
       await source.check(signal)
@@ -39,13 +39,13 @@ export async function runHttpSource(deps: HttpSourceDeps, signal: AbortSignal): 
   }
 }
 
-class HttpSource {
-  readonly #deps: HttpSourceDeps
+class UrlSource {
+  readonly #deps: UrlSourceDeps
   readonly #shownUrl: string
   #last: Uint8Array | undefined
   #failures = 0
 
-  constructor(deps: HttpSourceDeps) {
+  constructor(deps: UrlSourceDeps) {
     this.#deps = deps
     this.#shownUrl = publicUrl(deps.url)
   }
