@@ -9,7 +9,7 @@ import {
 } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { LinuxPodSandboxConfig, LinuxSandboxSecurityContext } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { PodSpec } from '../../model/generated/core-v1.ts'
-import { NO_LINUX_RESOURCES } from './compute-linux-resources.ts'
+import { NO_LINUX_RESOURCES } from './compute-cpu-and-memory.ts'
 import { computePodSandboxConfig } from './compute-pod-sandbox-config.ts'
 import type { SandboxInstance, SandboxNodeSettings } from './compute-pod-sandbox-config.ts'
 

@@ -1,5 +1,5 @@
 import type { Settings } from '../../model/config/load-configuration.ts'
-import type { CpuQuotaSettings } from '../containers/compute-linux-resources.ts'
+import type { CpuQuotaSettings } from '../containers/compute-cpu-and-memory.ts'
 import type { MachineInfo } from '../../system/machine/read-machine.ts'
 import type { LogRotationDeps } from '../logs/run-log-rotation.ts'
 import type { CgroupLayout } from '../../model/resources/cgroup-names.ts'

@@ -1,5 +1,5 @@
 import { computeContainerResources } from '../../containers/compute-container-resources.ts'
-import { NO_LINUX_RESOURCES } from '../../containers/compute-linux-resources.ts'
+import { NO_LINUX_RESOURCES } from '../../containers/compute-cpu-and-memory.ts'
 import { computeOverhead } from '../../containers/compute-pod-sandbox-config.ts'
 import { CriCallError } from '../../../protocols/cri/cri-call-error.ts'
 import { findContainer } from '../../../model/pod/pod-containers.ts'
