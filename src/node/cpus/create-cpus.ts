@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/async/clock.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import { parseGoBool } from '../../model/config/values/go-scalars.ts'
-import { computeLinuxResources } from '../../pods/containers/compute-cpu-and-memory.ts'
+import { computeCpuAndMemory } from '../../pods/containers/compute-cpu-and-memory.ts'
 import type { CpuQuotaSettings } from '../../pods/containers/compute-cpu-and-memory.ts'
 import { createCpusetReader } from '../placement/create-cpuset-reader.ts'
 import type { CpusetHost, CpusetRuntime } from '../placement/create-cpuset-reader.ts'
@@ -132,7 +132,7 @@ function ownQuota({ activePods, quota }: CreateCpusDeps, { uid, name }: CpusetUp
   const found = pod && allContainers(pod).find(({ container }) => container.name === name)
   const limits = parseAmounts(found?.container.resources?.limits)
   if (!quota.cpuCfsQuota || !limits.has('cpu')) return {}
-  const { cpuQuota, cpuPeriod } = computeLinuxResources(
+  const { cpuQuota, cpuPeriod } = computeCpuAndMemory(
     { cpuRequest: undefined, cpuLimit: limits.get('cpu'), memoryLimit: undefined },
     quota,
   )

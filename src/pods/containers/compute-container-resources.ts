@@ -9,7 +9,7 @@ import type { KindedContainer } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { compareQuantities, quantityValue } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
-import { computeLinuxResources } from './compute-cpu-and-memory.ts'
+import { computeCpuAndMemory } from './compute-cpu-and-memory.ts'
 import type { CpuQuotaSettings } from './compute-cpu-and-memory.ts'
 import { computeMemoryQos } from './compute-memory-qos.ts'
 import type { MemoryQosSettings } from './compute-memory-qos.ts'
@@ -65,7 +65,7 @@ export function computeContainerResources(input: ContainerResourcesInput): Linux
     limits: parseAmounts(resources?.limits),
     podLimits: parseAmounts(pod.spec.resources?.limits),
   }
-  const basic = computeLinuxResources(
+  const basic = computeCpuAndMemory(
     {
       cpuRequest: needs.requests.get('cpu'),
       cpuLimit: effectiveLimit(needs, 'cpu'),

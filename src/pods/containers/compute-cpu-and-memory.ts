@@ -9,7 +9,7 @@ export interface CpuQuotaSettings {
   readonly cpuCfsQuotaPeriodMicroseconds: bigint
 }
 
-export interface LinuxAmounts {
+export interface CpuAndMemoryAmounts {
   readonly cpuRequest: Quantity | undefined
   readonly cpuLimit: Quantity | undefined
   readonly memoryLimit: Quantity | undefined
@@ -30,7 +30,7 @@ export const NO_LINUX_RESOURCES: LinuxContainerResources = {
 }
 
 /** CPU and memory in the kernel's terms; a CPU limit without a request counts as the request too. */
-export function computeLinuxResources(amounts: LinuxAmounts, settings: CpuQuotaSettings): LinuxContainerResources {
+export function computeCpuAndMemory(amounts: CpuAndMemoryAmounts, settings: CpuQuotaSettings): LinuxContainerResources {
   const { cpuRequest, cpuLimit, memoryLimit } = amounts
   const period = settings.cpuCfsQuotaPeriodMicroseconds
   return {

@@ -17,7 +17,7 @@ import { computeDnsConfig } from './network/compute-dns-config.ts'
 import type { DnsSettings, DnsWarning } from './network/compute-dns-config.ts'
 import type { ResolvConf } from './network/parse-resolv-conf.ts'
 import { computeSandboxHostname } from './network/compute-hostname.ts'
-import { NO_LINUX_RESOURCES, computeLinuxResources } from './compute-cpu-and-memory.ts'
+import { NO_LINUX_RESOURCES, computeCpuAndMemory } from './compute-cpu-and-memory.ts'
 import type { CpuQuotaSettings } from './compute-cpu-and-memory.ts'
 import { computeNamespaceOptions } from './security/compute-namespace-options.ts'
 import { computePortMappings } from './network/compute-port-mappings.ts'
@@ -105,7 +105,7 @@ function computeSecurityContext(pod: Pod, instance: SandboxInstance): LinuxSandb
 function computeResources(pod: Pod, settings: CpuQuotaSettings): LinuxContainerResources {
   const requests = computePodRequests(pod, { overhead: false })
   const limits = computePodLimits(pod, { overhead: false })
-  return computeLinuxResources(
+  return computeCpuAndMemory(
     { cpuRequest: requests.get('cpu'), cpuLimit: limits.get('cpu'), memoryLimit: limits.get('memory') },
     settings,
   )
@@ -115,7 +115,7 @@ function computeResources(pod: Pod, settings: CpuQuotaSettings): LinuxContainerR
 export function computeOverhead(pod: Pod, settings: CpuQuotaSettings): LinuxContainerResources {
   if (pod.spec.overhead === undefined) return NO_LINUX_RESOURCES
   const overhead = parseAmounts(pod.spec.overhead)
-  return computeLinuxResources(
+  return computeCpuAndMemory(
     { cpuRequest: overhead.get('cpu'), cpuLimit: overhead.get('cpu'), memoryLimit: overhead.get('memory') },
     settings,
   )
