@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { computeBinding, computeRole } from './create-default-roles.ts'
+import { computeBinding, computeRole } from './ensure-default-roles.ts'
 import { defaultClusterRoleBindings, defaultClusterRoles } from './default-roles.ts'
 import { computeAggregatedRules } from './follow-cluster-roles.ts'
 
