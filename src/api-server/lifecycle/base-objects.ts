@@ -3,7 +3,7 @@ import { DEFAULT_INGRESS_CLASS } from '../../model/networking/ingress-classes.ts
 import { DEFAULT_CLASS } from '../../model/storage/storage-classes.ts'
 import { findResource } from '../kinds/all-resources.ts'
 import { SYSTEM_PRIORITIES } from '../kinds/rules/node-rules.ts'
-import { createDefaultRoles } from '../rbac/ensure-default-roles.ts'
+import { ensureDefaultRoles } from '../rbac/ensure-default-roles.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 import type { ApiStore } from '../store/api-store.ts'
 import { renewApiService } from './api-service.ts'
@@ -36,7 +36,7 @@ export async function createBaseObjects(store: ApiStore, info: ChangeInfo, class
     if (classes.ingress !== undefined)
       create(changes, 'networking.k8s.io', 'ingressclasses', toIngressClass(classes.ingress))
     renewApiService(changes)
-    createDefaultRoles(changes)
+    ensureDefaultRoles(changes)
     settleChanges(changes)
   })
 }

@@ -11,7 +11,7 @@ import { findMissingRights } from './find-missing-rights.ts'
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from './roles.ts'
 
 /** Makes the default roles and bindings; those that are there get what they lack and keep what they have more, unless they are to stay as they are. */
-export function createDefaultRoles(changes: ChangeSet): void {
+export function ensureDefaultRoles(changes: ChangeSet): void {
   for (const role of defaultClusterRoles) {
     const present = changes.objects.get({ resource: CLUSTER_ROLES, namespace: '', name: role.metadata.name ?? '' })
     write(changes, 'clusterroles', present, present === undefined ? role : computeRole(present, role))
