@@ -1,7 +1,7 @@
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { allow, deny, isIn, isOwnRequest } from './authorization-decision.ts'
 import type { AuthorizationDecision, ResourceRule } from './authorization-decision.ts'
-import { READ_VERBS } from '../kinds/verb-lists.ts'
+import { COLLECTION_VERBS, READ_VERBS } from '../kinds/verb-lists.ts'
 import type { ObjectReader } from '../kinds/object-reader.ts'
 import { findNeededObjects, volumeNeedsSecret } from './needed-objects.ts'
 import type { RequestAttributes } from './request-attributes.ts'
@@ -102,7 +102,7 @@ const OWN_RULES: readonly OwnRule[] = [
     'a node may only use resource slices with its own name',
   ],
   [
-    ['list', 'watch', 'deletecollection'],
+    COLLECTION_VERBS,
     DEVICE_GROUP,
     'resourceslices',
     ({ fields, node }) => fields['spec.nodeName'] === node,

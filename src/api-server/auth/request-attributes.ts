@@ -1,5 +1,6 @@
 import type { FieldSelectorAttributes } from '../../model/generated/api-groups.ts'
 import type { RequestUser } from '../kinds/resource.ts'
+import { COLLECTION_VERBS } from '../kinds/verb-lists.ts'
 import type { ReviewedAccess } from '../rest/verbs/reviews.ts'
 import type { RequestInfo } from '../rest/request-info.ts'
 
@@ -20,8 +21,6 @@ export interface RequestAttributes {
   /** Fields that have to have these values. */
   readonly fields: Readonly<Record<string, string>>
 }
-
-const COLLECTION_VERBS = ['list', 'watch', 'deletecollection']
 
 /** The attributes of a request. */
 export function toAttributes(user: RequestUser, info: RequestInfo): RequestAttributes {

@@ -6,6 +6,7 @@ import type {
 import { dnsSubdomain } from '../../model/schema/validation/name-rules.ts'
 import { forbidden } from '../api-error.ts'
 import type { Resource, Subresource } from '../kinds/resource.ts'
+import { CUSTOM_RESOURCE_VERBS } from '../kinds/verb-lists.ts'
 import type { ApiObject, ObjectOf } from '../store/api-object.ts'
 import { customColumns } from './custom-columns.ts'
 import { customScale, readAt } from './custom-scale.ts'
@@ -14,9 +15,6 @@ import { fillObject, pruneObject } from './shape-value.ts'
 import { validateExtensions, validateValue } from './validate-value.ts'
 
 type Definition = ObjectOf<CustomResourceDefinition>
-
-// In the order in which discovery has them for custom resources.
-const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
 /** A custom resource in one of its versions, as any other resource of the API. */
 export function toResource(definition: Definition, version: CustomResourceDefinitionVersion): Resource {
@@ -49,7 +47,7 @@ export function toResource(definition: Definition, version: CustomResourceDefini
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     isNamespaced: scope === 'Namespaced',
-    verbs: VERBS,
+    verbs: CUSTOM_RESOURCE_VERBS,
     hasSchema: true,
     storage: `${names.plural}.${group}`,
     convert: { fromStored: shape, toStored: (object) => ({ ...object, apiVersion: `${group}/${stored.name}` }) },

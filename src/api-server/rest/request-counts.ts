@@ -4,7 +4,8 @@ import type { RequestInfo } from './request-info.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-const VERBS: Readonly<Record<string, string>> = {
+// What the metric calls each verb.
+const VERB_LABELS: Readonly<Record<string, string>> = {
   get: 'GET',
   list: 'LIST',
   watch: 'WATCH',
@@ -24,7 +25,7 @@ export class RequestCounts {
     const known = findResource(group, version, resource)
     const about = known ? { group, version, resource } : { group: '', version: '', resource: '' }
     const part = known?.subresources.some(({ name }) => name === subresource) ? subresource : ''
-    const labels = { ...about, subresource: part, verb: VERBS[verb] ?? 'other', code: String(code) }
+    const labels = { ...about, subresource: part, verb: VERB_LABELS[verb] ?? 'other', code: String(code) }
     this.#counts.getOrInsertComputed(JSON.stringify(labels), () => ({ labels, count: 0 })).count += 1
   }
 
