@@ -1,4 +1,4 @@
-import { toNodeMetricSources } from '../metrics/to-node-metric-sources.ts'
+import { toNodeMetricSources } from '../metrics/scrape/to-node-metric-sources.ts'
 import { listLogUsages } from '../node/stats/reports/list-log-usages.ts'
 import { readOwnUsage } from '../system/processes/own-usage.ts'
 import type { Stages } from './stages.ts'

@@ -1,6 +1,6 @@
 import type { ObservedPod } from '../model/pod/observed-pod.ts'
-import { computePodCounts } from './compute-pod-counts.ts'
-import type { PodCounts, WantedPod, WorkedPod } from './compute-pod-counts.ts'
+import { computePodCounts } from './scrape/compute-pod-counts.ts'
+import type { PodCounts, WantedPod, WorkedPod } from './scrape/compute-pod-counts.ts'
 import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** A feature gate as metrics show it. */

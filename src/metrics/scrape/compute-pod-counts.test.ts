@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPod } from '../../test/builders/create-pod.ts'
-import type { ObservedPod } from '../model/pod/observed-pod.ts'
-import { parsePodUid } from '../model/pod/pod.ts'
+import { createPod } from '../../../test/builders/create-pod.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { parsePodUid } from '../../model/pod/pod.ts'
 import { computePodCounts } from './compute-pod-counts.ts'
 
 test('computePodCounts() counts desired, running and worked-on pods apart', () => {

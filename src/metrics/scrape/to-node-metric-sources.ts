@@ -1,11 +1,11 @@
-import type { Clock } from '../base/async/clock.ts'
-import { FEATURE_GATES } from '../model/config/gates/feature-gate-table.ts'
-import type { FeatureGate } from '../model/config/gates/feature-gate-table.ts'
-import type { FeatureGates } from '../model/config/gates/feature-gates.ts'
-import type { Settings } from '../model/config/load-configuration.ts'
-import type { ObservedPod } from '../model/pod/observed-pod.ts'
-import type { PodUid } from '../model/pod/pod.ts'
-import type { NodeMetricSources } from './node-metrics.ts'
+import type { Clock } from '../../base/async/clock.ts'
+import { FEATURE_GATES } from '../../model/config/gates/feature-gate-table.ts'
+import type { FeatureGate } from '../../model/config/gates/feature-gate-table.ts'
+import type { FeatureGates } from '../../model/config/gates/feature-gates.ts'
+import type { Settings } from '../../model/config/load-configuration.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import type { PodUid } from '../../model/pod/pod.ts'
+import type { NodeMetricSources } from '../node-metrics.ts'
 
 export interface NodeMetricDeps {
   readonly settings: Pick<Settings, 'nodeName' | 'gates'>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeClock } from '../../test/fakes/fake-clock.ts'
-import { loadFields } from '../../test/fakes/load-settings.ts'
-import { createPod } from '../../test/builders/create-pod.ts'
-import { emptyObservedPod } from '../model/pod/observed-pod.ts'
+import { FakeClock } from '../../../test/fakes/fake-clock.ts'
+import { loadFields } from '../../../test/fakes/load-settings.ts'
+import { createPod } from '../../../test/builders/create-pod.ts'
+import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import { toNodeMetricSources } from './to-node-metric-sources.ts'
 
 test('toNodeMetricSources() reads gates, pods and what runs when asked', async () => {

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { LoopDelay } from './process-metrics.ts'
+import type { LoopDelay } from '../process-metrics.ts'
 
 const NANOSECONDS = 1e9
 

@@ -1,6 +1,6 @@
-import type { ObservedPod } from '../model/pod/observed-pod.ts'
-import { CONFIG_MIRROR_ANNOTATION, isStaticPod } from '../model/pod/pod.ts'
-import type { Pod } from '../model/pod/pod.ts'
+import type { ObservedPod } from '../../model/pod/observed-pod.ts'
+import { CONFIG_MIRROR_ANNOTATION, isStaticPod } from '../../model/pod/pod.ts'
+import type { Pod } from '../../model/pod/pod.ts'
 
 /** A pod that is wanted here. */
 export interface WantedPod {
