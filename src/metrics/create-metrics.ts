@@ -22,15 +22,12 @@ import type {
 import type { FailureMetrics, ProcessSources } from './process-metrics.ts'
 import { createSelinuxMetrics } from './selinux-metrics.ts'
 import type { SelinuxMetrics } from './selinux-metrics.ts'
-import { addCertificateMetrics, addClaimMetrics, addLogMetrics, createVolumeMetrics } from './volume-metrics.ts'
-import type {
-  CertificateState,
-  ClaimMetrics,
-  ClaimUsage,
-  LogUsage,
-  VolumeCount,
-  VolumeMetrics,
-} from './volume-metrics.ts'
+import { addLogMetrics } from './container-log-metrics.ts'
+import type { LogUsage } from './container-log-metrics.ts'
+import { addCertificateMetrics } from './pod-certificate-metrics.ts'
+import type { CertificateState } from './pod-certificate-metrics.ts'
+import { addClaimMetrics, createVolumeMetrics } from './volume-metrics.ts'
+import type { ClaimMetrics, ClaimUsage, VolumeCount, VolumeMetrics } from './volume-metrics.ts'
 import { createClientMetrics, createTracingMetrics } from './api-client-metrics.ts'
 import type { ClientMetrics, TracingMetrics } from './api-client-metrics.ts'
 import { createCpuMetrics, createPlacementCounters, createPlacementMetrics } from './placement-metrics.ts'
