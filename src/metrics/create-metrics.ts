@@ -1,3 +1,4 @@
+import type { AgentCounts } from './agent-counts.ts'
 import {
   addBuildMetrics,
   addProcessMetrics,
@@ -12,82 +13,35 @@ import {
   createShutdownMetrics,
   createNodeStartupMetrics,
 } from './node-metrics.ts'
-import type {
-  CgroupMetrics,
-  EvictionMetrics,
-  NodeMetricSources,
-  ShutdownMetrics,
-  NodeStartupMetrics,
-} from './node-metrics.ts'
-import type { FailureMetrics, ProcessSources } from './process-metrics.ts'
+import type { NodeMetricSources } from './node-metrics.ts'
+import type { ProcessSources } from './process-metrics.ts'
 import { createSelinuxMetrics } from './selinux-metrics.ts'
-import type { SelinuxMetrics } from './selinux-metrics.ts'
 import { addLogMetrics } from './container-log-metrics.ts'
 import type { LogUsage } from './container-log-metrics.ts'
 import { addCertificateMetrics } from './pod-certificate-metrics.ts'
 import type { CertificateState } from './pod-certificate-metrics.ts'
 import { addClaimMetrics, createVolumeMetrics } from './volume-metrics.ts'
-import type { ClaimMetrics, ClaimUsage, VolumeCount, VolumeMetrics } from './volume-metrics.ts'
+import type { ClaimUsage, VolumeCount } from './volume-metrics.ts'
 import { createClientMetrics, createTracingMetrics } from './api-client-metrics.ts'
-import type { ClientMetrics, TracingMetrics } from './api-client-metrics.ts'
 import { createCpuMetrics, createPlacementCounters, createPlacementMetrics } from './placement-metrics.ts'
-import type { CpuMetrics, CpuPoolStats, PlacementMetrics } from './placement-metrics.ts'
+import type { CpuPoolStats } from './placement-metrics.ts'
 import { createCsiMetrics, createDeviceMetrics, createDraMetrics } from './driver-metrics.ts'
-import type { CsiMetrics, DeviceMetrics, DraMetrics } from './driver-metrics.ts'
 import {
   createHealthMetrics,
   createHttpMetrics,
   createNodeSocketMetrics,
   createStreamMetrics,
 } from './serving-metrics.ts'
-import type { HealthMetrics, HttpMetrics, NodeSocketMetrics, StreamMetrics } from './serving-metrics.ts'
 import { createAccessMetrics } from './access-metrics.ts'
-import type { AccessMetrics } from './access-metrics.ts'
 import { addProviderMetrics, createImageMetrics } from './image-metrics.ts'
-import type { ImageMetrics } from './image-metrics.ts'
 import { createPodLifeMetrics } from './pod-life-metrics.ts'
-import type { PodLifeMetrics } from './pod-life-metrics.ts'
 import { createProbeMetrics } from './probe-metrics.ts'
-import type { ProbeMetrics } from './probe-metrics.ts'
 import { createResizeMetrics } from './resize-metrics.ts'
-import type { ResizeCounts, ResizeMetrics } from './resize-metrics.ts'
+import type { ResizeCounts } from './resize-metrics.ts'
 import { createRuntimeMetrics } from './runtime-metrics.ts'
-import type { RuntimeMetrics } from './runtime-metrics.ts'
 import { createPodStartMetrics } from './pod-start-metrics.ts'
-import type { PodStartMetrics } from './pod-start-metrics.ts'
 import type { MetricsFormat } from '../base/telemetry/format-metrics.ts'
 import { MetricSet } from '../base/telemetry/metric-set.ts'
-
-/** What the agent counts. */
-export type AgentCounts = FailureMetrics &
-  RuntimeMetrics &
-  PodStartMetrics &
-  PodLifeMetrics &
-  ImageMetrics &
-  VolumeMetrics &
-  SelinuxMetrics &
-  ClaimMetrics &
-  ProbeMetrics &
-  EvictionMetrics &
-  ShutdownMetrics &
-  ResizeMetrics &
-  CpuMetrics &
-  CsiMetrics &
-  PlacementMetrics &
-  DraMetrics &
-  DeviceMetrics &
-  HttpMetrics &
-  HealthMetrics &
-  ClientMetrics &
-  AccessMetrics &
-  NodeSocketMetrics &
-  NodeStartupMetrics &
-  StreamMetrics &
-  CgroupMetrics &
-  TracingMetrics & {
-    /** Forgets how the health checks went. */
-    resetHealth(): void
-  }
 
 type Rendered = Promise<{ readonly type: string; readonly body: string }>
 

@@ -1,100 +1,9 @@
-import type { AgentCounts, AgentMetrics } from './create-metrics.ts'
+import { AGENT_COUNTS } from './agent-counts.ts'
+import type { AgentCounts } from './agent-counts.ts'
+import type { AgentMetrics } from './create-metrics.ts'
 
 // So many counts wait for their metrics; more would cost more than the library does.
 const MOST_WAITING = 1000
-
-/** All that is counted; the type sees to it that none is forgotten. */
-const COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
-  loopFailed: true,
-  taskFailed: true,
-  stateSetAside: true,
-  runtimeOperation: true,
-  runtimeCallAbandoned: true,
-  relist: true,
-  listTooLarge: true,
-  podRelist: true,
-  runtimeEventsOpened: true,
-  runtimeEvent: true,
-  runtimeLosesSupport: true,
-  containerStart: true,
-  sandboxStart: true,
-  podStart: true,
-  podStartKnown: true,
-  podRejected: true,
-  podRestarted: true,
-  podOrphaned: true,
-  containerEnded: true,
-  sleepCutShort: true,
-  hookFellBack: true,
-  preemption: true,
-  imageEnsured: true,
-  imagePulled: true,
-  imageCollected: true,
-  imageChecked: true,
-  imageVolume: true,
-  pullRecords: true,
-  credentialPluginRun: true,
-  podSeen: true,
-  podWorkerPass: true,
-  podWorkerStart: true,
-  storageOperation: true,
-  volumeFound: true,
-  foreignVolumeCleaned: true,
-  orphanVolumes: true,
-  volumeMeasured: true,
-  selinuxLabel: true,
-  probe: true,
-  probeEnded: true,
-  eviction: true,
-  evictionStatsAge: true,
-  shutdownStarted: true,
-  shutdownEnded: true,
-  resizeRequested: true,
-  resizeInfeasible: true,
-  deferredResizeAccepted: true,
-  resizeActuated: true,
-  cpusGiven: true,
-  cpusRejected: true,
-  podCpusGiven: true,
-  podCpusRejected: true,
-  csiCall: true,
-  podPlaced: true,
-  placementAligned: true,
-  memoryGiven: true,
-  memoryRejected: true,
-  podMemoryGiven: true,
-  podMemoryRejected: true,
-  draOperation: true,
-  draCall: true,
-  devicePluginRegistered: true,
-  devicesAllocated: true,
-  requestStarted: true,
-  requestEnded: true,
-  webSocketRequest: true,
-  cgroupWork: true,
-  memoryProtected: true,
-  nodeStartup: true,
-  healthChecked: true,
-  clientRequest: true,
-  clientRetry: true,
-  clientWait: true,
-  clientSize: true,
-  credentialPluginCall: true,
-  credentialPluginCertificate: true,
-  hostResolved: true,
-  reviewAsked: true,
-  tokenJudged: true,
-  tokenFetch: true,
-  tokenWait: true,
-  clientCertificateSeen: true,
-  podStatusReported: true,
-  serverCertificateRotated: true,
-  certificateRenewalFailed: true,
-  podResourcesRequest: true,
-  spansExported: true,
-  spansDropped: true,
-  resetHealth: true,
-}
 
 /** Counts from the start on; the metrics themselves come later. */
 export interface DeferredMetrics extends AgentMetrics {
@@ -124,7 +33,7 @@ export function deferMetrics(): DeferredMetrics {
     // A scraper gets the failure; counting goes on without.
     if (waiting.length >= MOST_WAITING) (making ??= make()).catch(() => {})
   }
-  const counts = Object.keys(COUNTS).map((name) => [
+  const counts = Object.keys(AGENT_COUNTS).map((name) => [
     name,
     (...call: unknown[]) =>
       count((metrics) => (metrics[name as keyof AgentCounts] as (...call: unknown[]) => void)(...call)),
