@@ -28,10 +28,12 @@ const NAMES = [
   'memory_manager_state',
 ]
 
+/** All of them, in whatever place the world has them. */
 function files({ stateFiles, deviceFile, otherFiles }: World): readonly FakeStateFile[] {
-  const others = NAMES.filter((name) => /^dra_|^graceful|_manager_state$/.test(name))
+  const own = [stateFiles.allocated, stateFiles.actuated, deviceFile]
+  const others = NAMES.filter((name) => !own.some(({ path }) => path === name))
   const make = (name: string) => otherFiles.getOrInsertComputed(name, () => new FakeStateFile(name)) as FakeStateFile
-  return [stateFiles.allocated, stateFiles.actuated, deviceFile, ...others.map(make)]
+  return [...own, ...others.map(make)]
 }
 
 describe('an agent with state files that cannot be used', () => {
