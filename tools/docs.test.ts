@@ -61,6 +61,15 @@ describe('the documentation', () => {
     assert.deepEqual(listed, Object.keys(layers))
   })
 
+  test('has a row for every folder of the standalone API', () => {
+    const map = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
+    const listed = [...map.matchAll(/^\| … `src\/api-server\/([\w-]+)` \|/gm)].map(([, name = '']) => name)
+    const folders = readdirSync(join(root, 'src/api-server'), { withFileTypes: true }).filter((each) =>
+      each.isDirectory(),
+    )
+    assert.deepEqual(listed.toSorted(), folders.map(({ name }) => name).sort())
+  })
+
   test('has a README that fits on three screens', () => {
     const lines = readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n')
     assert.ok(lines.length <= README_LINES, `${lines.length} lines, expected at most ${README_LINES}`)
