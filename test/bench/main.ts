@@ -11,6 +11,7 @@ import { churnScenario } from './measure-churn.ts'
 import { executableScenario } from './measure-executable.ts'
 import { crashesScenario } from './measure-crashes.ts'
 import { densityScenario } from './measure-density.ts'
+import { earlierNodeScenario } from './measure-earlier-node.ts'
 import { idleScenario } from './measure-idle.ts'
 import { manyPodsScenario } from './measure-many-pods.ts'
 import { nodeStartScenario } from './measure-node-start.ts'
@@ -49,6 +50,7 @@ const scenarios: readonly Scenario[] = [
   volumeCyclesScenario,
   apiScenario,
   nodeStartScenario,
+  earlierNodeScenario,
   standaloneScenario,
   pageScenario,
   churnScenario,
@@ -103,7 +105,7 @@ async function runScenarios(
   for (let round = 1; round <= options.mostRounds; round += 1) {
     const uncertain = new Set(listUncertain(computeResults(kubelets.map(toMeasured))))
     for (const scenario of wanted) {
-      const refusal = scenario.refusal?.()
+      const refusal = scenario.refusal?.(options)
       if (refusal !== undefined) {
         if (round === 1) console.error(`LEFT OUT  ${scenario.name}: ${refusal}`)
         continue

@@ -101,7 +101,7 @@ async function findTasks(lab: Lab, { socket }: NodeLayout['containerd']): Promis
 }
 
 /** Runs a pod from its start to its end: how long it took to its first instruction, and the CPU time of the runtime for it, in seconds. */
-async function runPod(lab: Lab, layout: NodeLayout, name: string, signal: AbortSignal) {
+export async function runPod(lab: Lab, layout: NodeLayout, name: string, signal: AbortSignal) {
   const logs = new WorkloadLogs(layout.podLogs)
   const manifests = new LabManifests(layout.manifests, lab.folder)
   const others = await findTasks(lab, layout.containerd)

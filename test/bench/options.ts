@@ -23,6 +23,8 @@ export interface BenchOptions {
   readonly steadyMs: number
   /** For how long pods come and go. */
   readonly rushMs: number
+  /** A checkout of an earlier version, whose standalone node is measured too. */
+  readonly earlier: string | undefined
   readonly json: string | undefined
   /** Each run is one more line in it. */
   readonly history: string
@@ -44,6 +46,7 @@ Usage: npm run bench -- [options]
   --pods N         how many "many pods" are (100), the pods with probes (200) and those of a full node (500)
   --steady N       seconds over which CPU is measured while nothing changes (30)
   --rush N         seconds for which pods of a cluster come and go (300); needs KUBE_BIN, as npm run test:cluster does
+  --earlier DIR    a checkout of an earlier version, made with "npm ci": the start of a pod on its standalone node is measured too
   --json FILE      keep the results and every single value here
   --history FILE   one more line in this file, with medians, ratios and intervals (bench-results/history.jsonl)
   --compare FILE   compare with the last run in this history file; fails when a row is worse`
@@ -63,6 +66,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       pods: text,
       steady: text,
       rush: text,
+      earlier: text,
       json: text,
       history: text,
       compare: text,
@@ -90,6 +94,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     probedPods: parseCount('pods', values.pods ?? '200'),
     steadyMs: parseCount('steady', values.steady ?? '30') * 1000,
     rushMs: parseCount('rush', values.rush ?? '300') * 1000,
+    earlier: values.earlier,
     json: values.json,
     history: values.history ?? 'bench-results/history.jsonl',
     compare: values.compare,

@@ -159,6 +159,10 @@ export const rows: readonly Row[] = [
     undefined,
     '… with the settings of before: runc, and masquerading for each pod by the bridge plugin',
   ),
+  // Both nodes in turns, in one lab.
+  row('now-start', 's', undefined, "standalone node: manifest written → workload's first instruction"),
+  row('earlier-start', 's', undefined, '… on the standalone node of an earlier version (--earlier)'),
+  limited('now-start-share', '×', 0.6, '… the first as a part of the second'),
   row('deployment-ready', 's', undefined, 'standalone node: kubectl create deployment → available'),
   row('rollout', 's', undefined, 'standalone node: rollout of 50 replicas'),
   row('request-direct', 's', undefined, 'standalone node: request to a pod, on a connection of its own'),

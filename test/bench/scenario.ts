@@ -15,6 +15,8 @@ export interface Bench {
   readonly steadyMs: number
   /** For how long pods come and go. */
   readonly rushMs: number
+  /** A checkout of an earlier version. */
+  readonly earlier: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -25,7 +27,7 @@ export interface Scenario {
   /** Of our own node alone: another kubelet has nothing like it. */
   readonly isOwn?: true
   /** Why it cannot be measured here; undefined when it can. */
-  refusal?(): string | undefined
+  refusal?(options: Pick<Bench, 'earlier'>): string | undefined
   measure(bench: Bench): Promise<Samples>
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +18,14 @@ export const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 export const CORE = '/api/v1/namespaces/default'
 export const deckhand = fileURLToPath(new URL('../../bin/deckhand', import.meta.url))
 
+/** Which node to start. */
+interface NodeChoice {
+  /** Of the program that starts it; our own if there is none. */
+  readonly program?: string
+  /** Below the folder of the lab. */
+  readonly state?: string
+}
+
 export interface StandaloneNode extends AsyncDisposable {
   readonly api: AdminApi
   /** Of "up" and of the agent. */
@@ -24,10 +33,14 @@ export interface StandaloneNode extends AsyncDisposable {
 }
 
 /** Starts a standalone node in a lab, and waits until it is up. */
-export async function startNode(lab: Lab, signal: AbortSignal): Promise<StandaloneNode> {
-  const [state, log] = [`${lab.folder}/state`, `${lab.folder}/up.log`]
-  const place = ['--state', state, '--cgroup-root', `${lab.cgroupRoot}/node`]
-  const up = await lab.startInside([deckhand, 'up', ...place], log)
+export async function startNode(
+  lab: Lab,
+  signal: AbortSignal,
+  { program = deckhand, state: name = 'state' }: NodeChoice = {},
+): Promise<StandaloneNode> {
+  const [state, log] = [`${lab.folder}/${name}`, `${lab.folder}/${name}-${randomUUID()}.log`]
+  const place = ['--state', state, '--cgroup-root', `${lab.cgroupRoot}/${name}`]
+  const up = await lab.startInside([program, 'up', ...place], log)
   const output = async () => await readFile(log, 'utf8').catch(() => '')
   const isUp = async () => (await output()).includes('stop all')
   await waitFor('the node to be up', isUp, { pollMs: 50, deadlineMs: DEADLINE_MS, signal })
@@ -42,7 +55,7 @@ export async function startNode(lab: Lab, signal: AbortSignal): Promise<Standalo
       api.close()
       process.kill(own, 'SIGTERM')
       await up.exited
-      await lab.runInside([deckhand, 'down', '--state', state], { deadlineMs: DEADLINE_MS })
+      await lab.runInside([program, 'down', '--state', state], { deadlineMs: DEADLINE_MS })
     },
   }
 }
