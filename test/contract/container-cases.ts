@@ -17,7 +17,7 @@ export const containerCases: Readonly<Record<string, ContractCase>> = {
     assert.match(created.imageRef, /^sha256:/)
     assert.equal(created.logPath, `${pod.config.logDirectory}/main.log`)
 
-    await subject.client.startContainer({ containerId }, signal)
+    await pod.startCreated(containerId, 'main', 'waitsForTerm')
     const running = await pod.containerStatus(containerId)
     assert.equal(running.state, CONTAINER_RUNNING)
     assert.ok(running.startedAt > running.createdAt)

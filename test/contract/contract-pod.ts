@@ -76,10 +76,15 @@ export class ContractPod implements AsyncDisposable {
 
   async start(name: string, program: keyof typeof programs): Promise<string> {
     const containerId = await this.create(name, program)
+    await this.startCreated(containerId, name, program)
+    return containerId
+  }
+
+  /** Starts what create() made, and waits until its program answers to signals. */
+  async startCreated(containerId: string, name: string, program: keyof typeof programs): Promise<void> {
     await this.#subject.client.startContainer({ containerId }, this.#signal)
     const { fake } = programs[program]
     if ('prints' in fake) await this.#says(`${name}.log`, fake.prints)
-    return containerId
   }
 
   /** A signal that comes before the program can answer to it would end it. A runtime without logs has programs that answer at once. */
