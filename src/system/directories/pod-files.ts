@@ -42,8 +42,9 @@ export function createPodFiles(options: {
   const removeLogDirectory = (directory: string) => removeOwnDirectory(directory, LOG_PARTS, readTable)
   return {
     async makeDirectories(paths: readonly string[]): Promise<void> {
-      for (const path of paths)
-        await mkdir(path, { recursive: true, mode: path.startsWith(options.rootDirectory) ? 0o750 : 0o755 })
+      const make = (path: string) =>
+        mkdir(path, { recursive: true, mode: path.startsWith(options.rootDirectory) ? 0o750 : 0o755 })
+      await Promise.all(paths.map(make))
     },
 
     async listNames(directory: string): Promise<readonly string[]> {

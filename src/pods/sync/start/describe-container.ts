@@ -90,23 +90,20 @@ export async function describeContainer(
   const random32 = Math.floor(deps.random() * 2 ** 32)
   const terminationLog = terminationLogPath(paths, container.name, random32)
   await deps.files.makeDirectories([paths.directory, logs, `${paths.containers}/${container.name}`])
-  await deps.files.writeHosts(
-    paths.etcHosts,
-    computeEtcHosts({
-      pod,
-      podIps: sandbox.ips,
-      hostname: computePodHostname(pod, deps.node.sandbox.dns.clusterDomain),
-      nodeEtcHosts: pod.spec.hostNetwork === true ? await deps.files.readNodeHosts() : '',
-    }),
-  )
-  if ((container.terminationMessagePath ?? '') !== '') await deps.files.makeTerminationLog(terminationLog)
   const target = 'targetContainerName' in container ? container.targetContainerName : undefined
-  const cpuset = await deps.placement.prepare(pod.metadata.uid, container.name)
+  const hasTerminationLog = (container.terminationMessagePath ?? '') !== ''
+  // At once: each of them is many short waits, and a container waits for all.
+  const [cpuset, logNames] = await Promise.all([
+    deps.placement.prepare(pod.metadata.uid, container.name),
+    deps.files.listNames(logs),
+    writeHosts(deps, request, paths.etcHosts),
+    hasTerminationLog && deps.files.makeTerminationLog(terminationLog),
+  ])
   return computeContainerConfig({
     pod,
     kinded,
     instance: {
-      restartCount: computeNumber(request, await deps.files.listNames(logs)),
+      restartCount: computeNumber(request, logNames),
       image: request.image,
       podIps: sandbox.ips,
       mounts: volumes.mounts,
@@ -122,6 +119,16 @@ export async function describeContainer(
     node: deps.node.container,
     sources,
   })
+}
+
+async function writeHosts(
+  { files, node }: Pick<DescribeContainerDeps, 'files' | 'node'>,
+  { pod, sandbox }: Pick<ContainerStartRequest, 'pod' | 'sandbox'>,
+  path: string,
+): Promise<void> {
+  const nodeEtcHosts = pod.spec.hostNetwork === true ? await files.readNodeHosts() : ''
+  const hostname = computePodHostname(pod, node.sandbox.dns.clusterDomain)
+  await files.writeHosts(path, computeEtcHosts({ pod, podIps: sandbox.ips, hostname, nodeEtcHosts }))
 }
 
 async function mountVolumes(
