@@ -58,6 +58,8 @@ export interface Host {
   readSubordinateIds(signal: AbortSignal): Promise<SubordinateIds | undefined>
   /** Makes the root directory, and returns its path without symbolic links. */
   prepareRoot(path: string, podLogsDirectory: string): Promise<string>
+  /** A seccomp profile for sandboxes; undefined where the node has none. */
+  findSandboxProfile(rootDirectory: string): Promise<string | undefined>
   /** Fails when nothing can be written in the folder. */
   checkWritable(folder: string): Promise<void>
   /** Lets containers see what is mounted below later. */

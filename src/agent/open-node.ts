@@ -17,7 +17,7 @@ export type OpenedNode = Awaited<ReturnType<typeof openNode>>
 
 /** This node: what it has, what it reports, and its CSI drivers. */
 export async function openNode({ base, runtime, devices }: Pick<Stages, 'base' | 'runtime' | 'devices'>, hub: Hints) {
-  const { settings, machine, host, cluster, membership, metrics, startedAt, clock, log, tasks } = base
+  const { settings, machine, rootDirectory, host, cluster, membership, metrics, startedAt, clock, log, tasks } = base
   const { config, nodeName } = settings
   const { nodeEvents: events } = membership
   const { health, relists } = runtime
@@ -72,6 +72,7 @@ export async function openNode({ base, runtime, devices }: Pick<Stages, 'base' |
     nodeIps: () => own.ips(),
     allocatable: () => own.allocatable(),
     cgroups: runtime.cgroups,
+    sandboxSeccompProfile: await host.findSandboxProfile(rootDirectory),
   })
   const loops: readonly Loop[] = [
     ...csi.loops,

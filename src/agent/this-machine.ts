@@ -6,6 +6,7 @@ import { createLastGoodManifests } from '../system/directories/last-good-manifes
 import { createCsiFiles } from '../system/directories/csi-files.ts'
 import { createPodFiles } from '../system/directories/pod-files.ts'
 import { checkWritable } from '../system/directories/check-writable.ts'
+import { findSandboxProfile } from '../system/directories/sandbox-profile.ts'
 import { prepareRoot } from '../system/directories/prepare-root.ts'
 import { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
 import { createStateFile } from '../system/files/state/create-state-file.ts'
@@ -83,6 +84,7 @@ function createHost({ settings, machine, environment, clock, log }: MachineDeps)
     readSpace: readFileSystemSpace,
     readSubordinateIds: (signal) => readSubordinateIds({ clock, path: environment['PATH'] ?? '' }, signal),
     prepareRoot,
+    findSandboxProfile,
     checkWritable,
     makeShared: (path, signal) => makeShared({ clock }, path, signal),
     openGuardedFiles: (signal) =>

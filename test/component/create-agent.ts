@@ -472,6 +472,7 @@ function trackCalls<T extends CriCalls>(calls: T, underWay: Set<object>): T {
 export async function createNodeSettings(flags: readonly string[] = []) {
   const settings = await loadSettings([...flags])
   return toNodeSettings(settings, {
+    sandboxSeccompProfile: undefined,
     machine: MACHINE,
     nodeIps: () => ['192.0.2.1'],
     allocatable: () => ({ cpu: '2', memory: String(MACHINE.memoryBytes) }),

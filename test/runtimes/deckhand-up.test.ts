@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { labOciRuntime } from '../e2e/lab/oci-runtime.ts'
 import { startLab } from '../e2e/lab/start-lab.ts'
+import { checkSandboxProfile } from '../e2e/support/check-sandbox-profile.ts'
 import { UpNode } from '../e2e/support/up-node.ts'
 
 describe('deckhand up on this runtime', () => {
@@ -15,6 +16,7 @@ describe('deckhand up on this runtime', () => {
     assert.ok(url, await output())
     assert.deepEqual(await lab.network.get(url), { status: 200, body: 'Hello from Deckhand\n' })
 
+    await checkSandboxProfile(node.state)
     const { stdout } = await lab.runInside(['containerd', '--version'])
     const release = /\bv?(\d+)\.\d+\.\d+/.exec(stdout)
     const config = await readFile(`${node.state}/containerd/config.toml`, 'utf8')

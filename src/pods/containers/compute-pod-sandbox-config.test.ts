@@ -23,6 +23,7 @@ const settings: SandboxNodeSettings = {
   },
   cgroups: { driver: 'cgroupfs', root: '/', perQos: true },
   cpu: { cpuCfsQuota: true, cpuCfsQuotaPeriodMicroseconds: 100_000n },
+  seccompProfile: undefined,
 }
 const instance: SandboxInstance = {
   attempt: 0,
@@ -153,6 +154,14 @@ describe('computePodSandboxConfig()', () => {
   for (const { name, spec, changes, expected } of contexts) {
     test(name, () => assert.deepEqual(linuxOf(spec, changes)?.securityContext, { ...securityContext, ...expected }))
   }
+
+  test('the seccomp profile that the node has for sandboxes', () => {
+    const { config } = computePodSandboxConfig(createPod(), instance, { ...settings, seccompProfile: '/p.json' })
+    assert.deepEqual(config.linux?.securityContext?.seccomp, {
+      profileType: ProfileType.Localhost,
+      localhostRef: '/p.json',
+    })
+  })
 
   test('resources are those of the whole pod, overhead is apart', () => {
     const resources = { requests: { cpu: '500m', memory: '1Mi' }, limits: { cpu: '1', memory: '2Mi' } }

@@ -30,6 +30,8 @@ export interface SandboxNodeSettings {
   readonly dns: DnsSettings
   readonly cgroups: CgroupLayout
   readonly cpu: CpuQuotaSettings
+  /** The path of a seccomp profile for the sandbox's own process; undefined is the one of the runtime. */
+  readonly seccompProfile: string | undefined
 }
 
 /** What is known about one sandbox by the time it is made. */
@@ -73,13 +75,17 @@ function computeLinux(pod: Pod, instance: SandboxInstance, settings: SandboxNode
   return {
     cgroupParent: podCgroupPath(pod, settings.cgroups),
     sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [normalSysctlName(name), value])),
-    securityContext: computeSecurityContext(pod, instance),
+    securityContext: computeSecurityContext(pod, instance, settings),
     resources: computeResources(pod, settings.cpu),
     overhead: computeOverhead(pod, settings.cpu),
   }
 }
 
-function computeSecurityContext(pod: Pod, instance: SandboxInstance): LinuxSandboxSecurityContext {
+function computeSecurityContext(
+  pod: Pod,
+  instance: SandboxInstance,
+  { seccompProfile }: SandboxNodeSettings,
+): LinuxSandboxSecurityContext {
   const { runAsUser, runAsGroup, fsGroup, supplementalGroups = [], seLinuxOptions } = pod.spec.securityContext ?? {}
   const groups = [
     ...(fsGroup === undefined ? [] : [fsGroup]),
@@ -89,7 +95,10 @@ function computeSecurityContext(pod: Pod, instance: SandboxInstance): LinuxSandb
   return {
     privileged: allContainers(pod).some(({ container }) => container.securityContext?.privileged === true),
     // The sandbox's own process never needs more than this.
-    seccomp: { profileType: ProfileType.RuntimeDefault, localhostRef: '' },
+    seccomp:
+      seccompProfile === undefined
+        ? { profileType: ProfileType.RuntimeDefault, localhostRef: '' }
+        : { profileType: ProfileType.Localhost, localhostRef: seccompProfile },
     seccompProfilePath: '',
     apparmor: undefined,
     readonlyRootfs: false,

@@ -17,6 +17,8 @@ export function toNodeSettings(
     /** What pods may have of the node. */
     readonly allocatable: () => Readonly<Record<string, string>>
     readonly cgroups: CgroupLayout
+    /** For the sandboxes of pods; undefined is the runtime's own. */
+    readonly sandboxSeccompProfile: string | undefined
   },
 ): NodeSettings {
   const { config, flags, gates } = settings
@@ -35,6 +37,7 @@ export function toNodeSettings(
       podLogsDirectory: config.podLogsDir,
       cgroups: info.cgroups,
       cpu,
+      seccompProfile: info.sandboxSeccompProfile,
       dns: {
         clusterDns: config.clusterDNS,
         clusterDomain: config.clusterDomain,

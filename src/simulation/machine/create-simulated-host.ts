@@ -72,6 +72,7 @@ export function createSimulatedHost(deps: SimulatedHostDeps): Host {
     openMounter: () => noMounter,
     openLogind: async () => noLogind,
     readIfPresent: async () => undefined,
+    findSandboxProfile: async () => undefined,
     stateFile: createInMemoryStateFile,
     recordFolder: createInMemoryRecords,
     lastGoodManifests: createInMemoryManifests,

@@ -25,6 +25,8 @@ import type { NodeRecord } from '../node/node-record.ts'
 import { hasIngress } from '../node/network/ingress-refusal.ts'
 import { checkServicePrograms } from '../node/network/service-network.ts'
 import { takeUpLock } from '../node/up-lock.ts'
+import { sandboxProfilePath } from '../../system/directories/sandbox-profile.ts'
+import { createSandboxSeccompProfile } from '../node/runtime/sandbox-seccomp.ts'
 import { makeFolder, writeFileDurably } from '../../system/files/state/durable-file.ts'
 import { restrictMode } from '../../system/files/restrict-mode.ts'
 import { stopAgent } from '../node/agent/agent-process.ts'
@@ -106,8 +108,17 @@ async function writeNodeFiles(layout: NodeLayout, record: NodeRecord): Promise<v
   await writeExample(layout, record)
   const folders = [dirname(layout.podLogs), layout.podLogs, layout.agentRoot, layout.settings]
   for (const folder of folders) await makeFolder(folder, FOLDER_MODE)
+  await writeSandboxProfile(layout, record)
   // Containers write what they like into their logs, and manifests have passwords in them: none of it is for other users.
   for (const folder of [...folders, layout.manifests]) await restrictMode(folder, FOLDER_MODE)
+}
+
+/** Made for the image of sandboxes that is the node's own; another runtime has another. */
+async function writeSandboxProfile({ agentRoot }: NodeLayout, { runtime }: NodeRecord): Promise<void> {
+  const path = sandboxProfilePath(agentRoot)
+  await makeFolder(dirname(path), FOLDER_MODE)
+  if (runtime === undefined) await writeIfChanged(path, createSandboxSeccompProfile(), 0o600)
+  else await removeTree(path)
 }
 
 /** A node that is as it was needs no space, and so comes up again on a full disk. */

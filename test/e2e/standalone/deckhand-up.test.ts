@@ -8,6 +8,7 @@ import { CHROMIUM, openBrowser } from '../../browser/open-browser.ts'
 import { childPid } from '../lab/lab-namespaces.ts'
 import { startLab } from '../lab/start-lab.ts'
 import type { Lab } from '../lab/start-lab.ts'
+import { checkSandboxProfile } from '../support/check-sandbox-profile.ts'
 import { UpNode } from '../support/up-node.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -99,6 +100,7 @@ describe('deckhand up', () => {
     assert.equal(status.exitCode, 0)
     assert.match(status.stdout, /default\/example-\S+ +yes +Running +0/)
 
+    await checkSandboxProfile(node.state)
     await checkImages(lab, node)
     await checkPage(lab, node, await first.output())
     assert.equal((await node.run('backup', `${lab.folder}/node.tar`)).exitCode, 0)
