@@ -7,7 +7,7 @@ import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { toSeconds } from '../../model/text/int64.ts'
 import type { PodUpdate } from '../../model/pod/pod-update.ts'
 import type { PodAllocations } from '../allocations/pod-allocations.ts'
-import { computeSurplus } from './decide/compute-surplus.ts'
+import { computeDeadSurplus } from './decide/compute-dead-surplus.ts'
 import { computeFirstState, isTerminalInApi } from './decide/compute-first-state.ts'
 import { oldEnoughBefore } from './stop/remove-leftovers.ts'
 import { evictPod } from './stop/evict-pod.ts'
@@ -145,7 +145,7 @@ export class PodWorkers {
       return observed === undefined ? [] : [{ observed, hasEnded }]
     })
     const createdBefore = oldEnoughBefore(podDeps.node, podDeps.clock.now())
-    const surplus = limit < 0 ? new Map() : computeSurplus(pods, { limit, createdBefore })
+    const surplus = limit < 0 ? new Map() : computeDeadSurplus(pods, { limit, createdBefore })
     for (const worker of this.#entries.workers.values()) worker.dropDead(surplus.get(worker.uid) ?? new Set())
   }
 

@@ -46,10 +46,10 @@ function computeLifeActions(input: PodActionsInput): PodActions {
   const end: PodActions = { ...base, killPod: true }
   const init = computeInitContainerActions(pod, observed, judged)
   if (init.killPod) return end
-  const surplus = computeSurplus(observed)
+  const superseded = computeSupersededKills(observed)
   const starts = [...ephemeralStarts(pod, observed), ...init.start.map((name): NamedStart => ({ kind: 'init', name }))]
   if (!init.initialized) {
-    return { ...base, kill: [...surplus, ...init.kill], ...computeStarts(input, starts) }
+    return { ...base, kill: [...superseded, ...init.kill], ...computeStarts(input, starts) }
   }
 
   const regular = computeRegularContainerActions(pod, observed, judged)
@@ -57,7 +57,7 @@ function computeLifeActions(input: PodActionsInput): PodActions {
   starts.push(...regular.start.map((name): NamedStart => ({ kind: 'regular', name })))
   return {
     ...base,
-    kill: [...surplus, ...init.kill, ...regular.kill],
+    kill: [...superseded, ...init.kill, ...regular.kill],
     ...computeStarts(input, starts),
   }
 }
@@ -111,7 +111,7 @@ function ephemeralStarts(pod: Pod, observed: ObservedPod): NamedStart[] {
 }
 
 /** Instances that run although a newer one of the same container was made: two must never work side by side. */
-function computeSurplus(observed: ObservedPod): ContainerKill[] {
+function computeSupersededKills(observed: ObservedPod): ContainerKill[] {
   return observed.containers
     .filter(({ id, name, state }) => state === 'running' && newestInstance(observed, name)?.id !== id)
     .map(({ id, name }) => ({ id, name, cause: 'surplus', message: killText({ what: 'Container', name }, 'surplus') }))

@@ -20,7 +20,7 @@ interface Candidate {
  * Which dead containers are too many when so many may be on the node: first each container keeps the same number, at least one; when that
  * is not enough the oldest go. By pod.
  */
-export function computeSurplus(
+export function computeDeadSurplus(
   pods: readonly PodWithRemains[],
   { limit, createdBefore }: { readonly limit: number; readonly createdBefore: number },
 ): ReadonlyMap<PodUid, ReadonlySet<string>> {

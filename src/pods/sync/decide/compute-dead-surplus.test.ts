@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createInstance, createObservedPod } from '../../../../test/builders/create-observed-pod.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'
-import { computeSurplus, type PodWithRemains } from './compute-surplus.ts'
+import { computeDeadSurplus, type PodWithRemains } from './compute-dead-surplus.ts'
 
 /** A pod with containers, newest first: "name age" for dead ones, "name running". The time is 1000. */
 function pod(uid: string, hasEnded: boolean, ...containers: readonly string[]): PodWithRemains {
@@ -24,7 +24,7 @@ function pod(uid: string, hasEnded: boolean, ...containers: readonly string[]): 
   }
 }
 
-describe('computeSurplus()', () => {
+describe('computeDeadSurplus()', () => {
   for (const [name, pods, limit, expected] of [
     ['as many as may be', [pod('a', true, 'main 1', 'side 2')], 2, []],
     ['one too many: the oldest goes', [pod('a', true, 'main 1'), pod('b', true, 'main 9')], 1, ['b main 9']],
@@ -45,7 +45,7 @@ describe('computeSurplus()', () => {
     ['young ones are not counted', [pod('a', true, 'main 1', 'side 0')], 1, []],
   ] as const) {
     test(name, () => {
-      const surplus = computeSurplus(pods, { limit, createdBefore: 999 })
+      const surplus = computeDeadSurplus(pods, { limit, createdBefore: 999 })
       assert.deepEqual([...surplus.values()].flatMap((ids) => [...ids]).sort(), expected)
     })
   }
