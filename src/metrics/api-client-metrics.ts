@@ -26,12 +26,9 @@ export interface ClientMetrics {
   /** How much went to the API server and came back. */
   clientSize(exchange: Pick<ClientRequest, 'host' | 'verb'> & ClientSizes): void
   /** A program that gives credentials has ended. */
-  credentialPluginCall(call: { readonly status: string; readonly code: number }): void
+  execPluginCall(call: { readonly status: string; readonly code: number }): void
   /** Such a program gave a certificate that is good until then, in the place of one that was so old. */
-  credentialPluginCertificate(given: {
-    readonly expiresAt: number
-    readonly replacedAgeSeconds: number | undefined
-  }): void
+  execPluginCertificate(given: { readonly expiresAt: number; readonly replacedAgeSeconds: number | undefined }): void
   /** The name of a host was looked up. */
   hostResolved(lookup: { readonly host: string; readonly seconds: number }): void
   /** The API knows the newest status of a pod, so long after that became another. */
@@ -62,7 +59,7 @@ export function createClientMetrics(set: MetricSet, now: () => number): ClientMe
 function createPluginMetrics(
   set: MetricSet,
   now: () => number,
-): Pick<ClientMetrics, 'credentialPluginCall' | 'credentialPluginCertificate'> {
+): Pick<ClientMetrics, 'execPluginCall' | 'execPluginCertificate'> {
   const calls = set.counter({
     name: 'rest_client_exec_plugin_call_total',
     help: 'Runs of the program that gives credentials, by how they ended.',
@@ -82,8 +79,8 @@ function createPluginMetrics(
     () => (end - now()) / 1000,
   )
   return {
-    credentialPluginCall: ({ status, code }) => calls.inc({ call_status: status, code: String(code) }),
-    credentialPluginCertificate({ expiresAt, replacedAgeSeconds }) {
+    execPluginCall: ({ status, code }) => calls.inc({ call_status: status, code: String(code) }),
+    execPluginCertificate({ expiresAt, replacedAgeSeconds }) {
       end = expiresAt
       if (replacedAgeSeconds !== undefined) ages.observe(replacedAgeSeconds)
     },

@@ -60,7 +60,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.imageChecked('mustAuthenticate')
   metrics.imageVolume(true)
   metrics.pullRecords({ pulled: 2, pulling: 1 })
-  metrics.credentialPluginRun('acr', 0.1, true)
+  metrics.credentialProviderRun('acr', 0.1, true)
   metrics.podSeen(3)
   metrics.podWorkerPass('sync', 0.1)
   metrics.podWorkerStart(0.1)
@@ -96,8 +96,8 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.clientRetry({ host: 'a:6443', verb: 'GET', code: '429' })
   metrics.clientWait({ host: 'a:6443', verb: 'GET', seconds: 0.1 })
   metrics.clientSize({ host: 'a:6443', verb: 'GET', requestBytes: 0, responseBytes: 700 })
-  metrics.credentialPluginCall({ status: 'no_error', code: 0 })
-  metrics.credentialPluginCertificate({ expiresAt: 20_000, replacedAgeSeconds: 700 })
+  metrics.execPluginCall({ status: 'no_error', code: 0 })
+  metrics.execPluginCertificate({ expiresAt: 20_000, replacedAgeSeconds: 700 })
   metrics.hostResolved({ host: 'a:6443', seconds: 0.1 })
   for (const kind of ['authn', 'authz'] as const) metrics.reviewAsked({ kind, code: '201', seconds: 0.1 })
   metrics.tokenJudged({ isHit: true, seconds: 0.1 })
@@ -385,7 +385,7 @@ test('createMetrics() shows how long the certificate of a credential plugin is g
   const metrics = create()
   const ttl = () => linesOf(metrics, 'rest_client_exec_plugin_ttl_seconds')
   assert.deepEqual(await ttl(), ['rest_client_exec_plugin_ttl_seconds +Inf'])
-  metrics.credentialPluginCertificate({ expiresAt: 22_500, replacedAgeSeconds: undefined })
+  metrics.execPluginCertificate({ expiresAt: 22_500, replacedAgeSeconds: undefined })
   assert.deepEqual(await ttl(), ['rest_client_exec_plugin_ttl_seconds 10'])
   assert.deepEqual(await linesOf(metrics, 'rest_client_exec_plugin_certificate_rotation_age_count'), [
     'rest_client_exec_plugin_certificate_rotation_age_count 0',

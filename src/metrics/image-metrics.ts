@@ -17,7 +17,7 @@ export interface ImageMetrics {
   /** How many records of pulls there are: of those that ended, and of those that go on. */
   pullRecords(records: { readonly pulled: number; readonly pulling: number }): void
   /** A credential plugin was run. */
-  credentialPluginRun(plugin: string, seconds: number, failed: boolean): void
+  credentialProviderRun(plugin: string, seconds: number, failed: boolean): void
   /** An image volume was mounted, or could not be. */
   imageVolume(failed: boolean): void
 }
@@ -81,7 +81,7 @@ export function createImageMetrics(set: MetricSet): ImageMetrics {
   }
 }
 
-function createPluginMetrics(set: MetricSet): Pick<ImageMetrics, 'credentialPluginRun'> {
+function createPluginMetrics(set: MetricSet): Pick<ImageMetrics, 'credentialProviderRun'> {
   const labels = ['plugin_name'] as const
   const durations = set.histogram({
     name: 'kubelet_credential_provider_plugin_duration',
@@ -94,7 +94,7 @@ function createPluginMetrics(set: MetricSet): Pick<ImageMetrics, 'credentialPlug
     labels,
   })
   return {
-    credentialPluginRun(plugin_name, seconds, failed) {
+    credentialProviderRun(plugin_name, seconds, failed) {
       durations.observe({ plugin_name }, seconds)
       if (failed) errors.inc({ plugin_name })
     },

@@ -8,7 +8,7 @@ export function countImages(): { readonly metrics: ImageMetrics; readonly counte
     imagePulled: (bytes, seconds) => void counted.push(`pulled ${bytes} ${seconds}`),
     imageCollected: (reason) => void counted.push(`collected ${reason}`),
     imageChecked: (result) => void counted.push(`checked ${result}`),
-    credentialPluginRun: (plugin, seconds, failed) => void counted.push(`plugin ${plugin} ${seconds} ${failed}`),
+    credentialProviderRun: (plugin, seconds, failed) => void counted.push(`plugin ${plugin} ${seconds} ${failed}`),
     pullRecords: ({ pulled, pulling }) => void counted.push(`records ${pulled} ${pulling}`),
     imageVolume: (failed) => void counted.push(`volume ${failed}`),
   }

@@ -273,8 +273,8 @@ export function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metric
       waited: ({ method: verb, host, seconds }) => metrics.clientWait({ host, verb, seconds }),
       sized: ({ method: verb, ...sizes }) => metrics.clientSize({ verb, ...sizes }),
     },
-    pluginCall: (call) => metrics.credentialPluginCall(call),
-    pluginCertificate: (given) => metrics.credentialPluginCertificate(given),
+    pluginCall: (call) => metrics.execPluginCall(call),
+    pluginCertificate: (given) => metrics.execPluginCertificate(given),
     hostResolved: (lookup) => metrics.hostResolved(lookup),
     certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
   }

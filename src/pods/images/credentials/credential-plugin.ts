@@ -112,7 +112,7 @@ export class CredentialPlugin {
     const { log, clock, metrics } = this.#deps
     const startedAt = clock.monotonic()
     const reportRun = (failed: boolean) =>
-      metrics?.credentialPluginRun(this.#provider.name, (clock.monotonic() - startedAt) / 1000, failed)
+      metrics?.credentialProviderRun(this.#provider.name, (clock.monotonic() - startedAt) / 1000, failed)
     try {
       const answer = await this.#run(question)
       reportRun(false)
