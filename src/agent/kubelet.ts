@@ -121,7 +121,7 @@ async function runOnce({ base, registry, sources, statusWakeup }: Kubelet, signa
     {
       views: () => registry.views(),
       allSeen: () => sources.mux.allSeen(),
-      refused: sources.rejected,
+      refusals: sources.refusals,
       wakeup: statusWakeup,
       clock,
       deadlineMs: settings.config.runtimeRequestTimeout,

@@ -19,7 +19,7 @@ export async function openSources(stages: SourceStages) {
   const { settings, membership, metrics, clock } = base
   const { podEvents: events } = membership
   const changes = new PodChanges()
-  let rejected = 0
+  let refusals = 0
   const refused = new RefusedManifests()
   const mux = new PodConfigMux({
     sources: sourceNames(settings),
@@ -42,7 +42,7 @@ export async function openSources(stages: SourceStages) {
       hasObjects: base.objects !== undefined,
       runApi,
       mux,
-      onRejected: () => void (rejected += 1),
+      onRefused: () => void (refusals += 1),
       refused,
     }),
     ...(clusterPods === undefined
@@ -56,7 +56,7 @@ export async function openSources(stages: SourceStages) {
     /** The pods that changed, for those who watch them. */
     changes,
     /** How many manifests or answers gave no pods. */
-    rejected: () => rejected,
+    refusals: () => refusals,
     /** The manifest files that are refused at the moment. */
     refusedManifests: () => refused.list(),
     /** What good manifests have that is not used. */

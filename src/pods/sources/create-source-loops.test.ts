@@ -66,7 +66,7 @@ async function run(fields: object) {
     clock,
     random: () => 0,
     log,
-    onRejected: () => {},
+    onRefused: () => {},
   }))
     group.run(loop.name, loop.run)
   const running = group.join()

@@ -21,7 +21,7 @@ export interface SourceLoopsDeps {
   readonly random: () => number
   readonly log: Logger
   /** A manifest or an answer gave no pods. */
-  readonly onRejected: () => void
+  readonly onRefused: () => void
   /** The manifest files that are refused at the moment. */
   readonly refused: RefusedManifests
 }
@@ -38,7 +38,7 @@ export function sourceNames({ config, flags, withoutApi }: Settings): readonly s
 
 /** A loop for each source of pods, into the mux. */
 export function createSourceLoops(deps: SourceLoopsDeps): readonly Loop[] {
-  const { settings, host, hasObjects, runApi, mux, clock, random, log, onRejected: onRefused, refused } = deps
+  const { settings, host, hasObjects, runApi, mux, clock, random, log, onRefused, refused } = deps
   const { config, gates, nodeName } = settings
   const names = sourceNames(settings)
   const decoding = {

@@ -9,17 +9,17 @@ import { reportRunOnce } from './run-once.ts'
 const never = new AbortController().signal
 const running: PodStatus = { phase: 'Running', conditions: [{ type: 'ContainersReady', status: 'True' }] }
 
-function setUp(statuses: PodStatus[], options: { readonly refused?: number; readonly restartPolicy?: string } = {}) {
+function setUp(statuses: PodStatus[], options: { readonly refusals?: number; readonly restartPolicy?: string } = {}) {
   const clock = new FakeClock()
   const wakeup = new Wakeup()
   const lines: string[] = []
-  const { refused = 0, restartPolicy = 'Always' } = options
+  const { refusals = 0, restartPolicy = 'Always' } = options
   const pod = createPod({ metadata: { name: 'web', namespace: 'default' }, spec: { restartPolicy } })
   const code = reportRunOnce(
     {
       views: () => statuses.map((status) => ({ pod, status })),
       allSeen: () => true,
-      refused: () => refused,
+      refusals: () => refusals,
       wakeup,
       clock,
       deadlineMs: 1000,
@@ -69,7 +69,7 @@ test('reportRunOnce() says why a pod does not run and exits with 1', async () =>
 })
 
 test('reportRunOnce() exits with 1 when a manifest was refused', async () => {
-  const { lines, code } = setUp([running], { refused: 1 })
+  const { lines, code } = setUp([running], { refusals: 1 })
   assert.equal(await code, 1)
   assert.equal(lines.at(-1), '1 pods, 1 run or succeeded, 0 did not, 1 manifests or sources refused (see the log)\n')
 })

@@ -7,7 +7,7 @@ import type { ReportedPod } from '../pod-registry.ts'
 export interface RunOnceDeps {
   readonly views: () => readonly ReportedPod[]
   /** How many manifests were refused, or could not be read. */
-  readonly refused: () => number
+  readonly refusals: () => number
   /** Have all sources reported what they have? */
   readonly allSeen: () => boolean
   /** Rung whenever the status of a pod may have changed. */
@@ -31,10 +31,10 @@ export async function reportRunOnce(deps: RunOnceDeps, signal: AbortSignal): Pro
   const views = deps.views()
   for (const { pod, status } of views) deps.write(`${podLogName(pod)}: ${describe(status)}\n`)
   const failed = views.filter((view) => outcomeOf(view, 'judge') !== 'good').length
-  const refused = deps.refused()
-  const manifests = refused === 0 ? '' : `, ${refused} manifests or sources refused (see the log)`
+  const refusals = deps.refusals()
+  const manifests = refusals === 0 ? '' : `, ${refusals} manifests or sources refused (see the log)`
   deps.write(`${views.length} pods, ${views.length - failed} run or succeeded, ${failed} did not${manifests}\n`)
-  return failed === 0 && refused === 0 && deps.allSeen() ? 0 : 1
+  return failed === 0 && refusals === 0 && deps.allSeen() ? 0 : 1
 }
 
 type Outcome = 'good' | 'bad' | 'pending'
