@@ -1,12 +1,12 @@
 import { objectList, optionalObject, textList } from '../kinds/collection-kinds.ts'
 import { bool, choice, duration, text } from '../kinds/scalar-kinds.ts'
 
-function brokenName(name: string): string | undefined {
+function findNameProblem(name: string): string | undefined {
   const isOk = /^[^/ ]*$/.test(name) && name !== '.' && name !== '..'
   return isOk ? undefined : 'expected the name of a program, without slashes and spaces'
 }
 
-function brokenMatchImage(pattern: string): string | undefined {
+function findMatchImageProblem(pattern: string): string | undefined {
   if (pattern.includes('://')) return 'expected a host without a scheme, such as *.registry.example/path'
   const isOk = /^(?:[\w*?.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?(?:\/[^\s?#]*)?$/.test(pattern)
   return isOk ? undefined : 'expected host[:port][/path], such as *.registry.example/path'
@@ -14,7 +14,7 @@ function brokenMatchImage(pattern: string): string | undefined {
 
 const ANNOTATION_KEY = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/
 
-function brokenAnnotationKey(key: string, keys: readonly string[]): string | undefined {
+function findAnnotationKeyProblem(key: string, keys: readonly string[]): string | undefined {
   if (!ANNOTATION_KEY.test(key)) return 'expected the key of an annotation'
   return keys.indexOf(key) === keys.lastIndexOf(key) ? undefined : 'expected each key once'
 }
@@ -24,8 +24,12 @@ const tokenAttributes = optionalObject(
     serviceAccountTokenAudience: text({ default: '', about: 'whom the token is for' }),
     cacheType: choice(['Token', 'ServiceAccount'], { default: undefined, about: 'what a cached answer belongs to' }),
     requireServiceAccount: bool({ default: undefined, keepsZero: true, about: 'leave out pods without an account' }),
-    requiredServiceAccountAnnotationKeys: textList({ default: [], item: brokenAnnotationKey, about: 'needed' }),
-    optionalServiceAccountAnnotationKeys: textList({ default: [], item: brokenAnnotationKey, about: 'sent if there' }),
+    requiredServiceAccountAnnotationKeys: textList({ default: [], item: findAnnotationKeyProblem, about: 'needed' }),
+    optionalServiceAccountAnnotationKeys: textList({
+      default: [],
+      item: findAnnotationKeyProblem,
+      about: 'sent if there',
+    }),
   },
   { about: 'a token of the pod’s service account, sent to the plugin' },
 )
@@ -37,8 +41,8 @@ const environment = objectList(
 
 /** What every version of a plugin's configuration has. */
 export const providerFields = {
-  name: text({ default: '', rule: brokenName, about: 'name of the program' }),
-  matchImages: textList({ default: [], item: brokenMatchImage, about: 'images that it is asked about' }),
+  name: text({ default: '', rule: findNameProblem, about: 'name of the program' }),
+  matchImages: textList({ default: [], item: findMatchImageProblem, about: 'images that it is asked about' }),
   defaultCacheDuration: duration({
     default: undefined,
     keepsZero: true,

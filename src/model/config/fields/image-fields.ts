@@ -1,7 +1,7 @@
 import { textList } from '../kinds/collection-kinds.ts'
 import { bool, choice, duration, int32 } from '../kinds/scalar-kinds.ts'
 
-function brokenAllowlistEntry(pattern: string): string | undefined {
+function findAllowlistEntryProblem(pattern: string): string | undefined {
   if (pattern.trim() !== pattern || pattern === '') return 'expected an image name without spaces around it'
   const name = pattern.replace(/\/\*$/, '')
   if (name.includes('*')) return 'expected * only at the end, after a slash'
@@ -41,7 +41,7 @@ export const imageFields = {
   preloadedImagesVerificationAllowlist: textList({
     default: [],
     about: 'images that need none; a name or host/prefix/*',
-    item: brokenAllowlistEntry,
+    item: findAllowlistEntryProblem,
   }),
   imageMinimumGCAge: duration({
     default: '2m',

@@ -4,7 +4,7 @@ import { parsePairs } from '../kinds/flag-forms.ts'
 import { attempt, bool, choice, duration, int32, level, path, quantity, text } from '../kinds/scalar-kinds.ts'
 import { parseGoInteger } from '../values/go-scalars.ts'
 
-function brokenLogsFolder(value: string): string | undefined {
+function findLogsFolderProblem(value: string): string | undefined {
   if (!value.startsWith('/')) return 'expected an absolute path'
   if (/[^\u0020-\u007e]/.test(value)) return 'expected ASCII characters only'
   const clean =
@@ -86,7 +86,11 @@ export const loggingFields = {
     },
     { about: 'our own log' },
   ),
-  podLogsDir: path({ default: '/var/log/pods', rule: brokenLogsFolder, about: 'folder of the logs of containers' }),
+  podLogsDir: path({
+    default: '/var/log/pods',
+    rule: findLogsFolderProblem,
+    about: 'folder of the logs of containers',
+  }),
   containerLogMaxSize: text({
     default: '10Mi',
     flag: 'container-log-max-size',

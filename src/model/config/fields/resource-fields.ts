@@ -2,12 +2,12 @@ import type { Json } from '../files/json-value.ts'
 import { mapOf, objectList, textList, textMap } from '../kinds/collection-kinds.ts'
 import { parsePairs } from '../kinds/flag-forms.ts'
 import { bool, choice, duration, int32, int64, text } from '../kinds/scalar-kinds.ts'
-import { brokenGracePeriod, brokenReclaim, brokenThreshold } from '../rules/eviction-rules.ts'
+import { findGracePeriodProblem, findReclaimProblem, findThresholdProblem } from '../rules/eviction-rules.ts'
 import {
-  brokenCpuPolicyOption,
-  brokenMemoryLimit,
-  brokenReservation,
-  brokenTopologyOption,
+  findCpuPolicyOptionProblem,
+  findMemoryLimitProblem,
+  findReservationProblem,
+  findTopologyOptionProblem,
 } from '../rules/resource-rules.ts'
 import { parseGoBool } from '../values/go-scalars.ts'
 import { parseReservedMemory } from './list-flags.ts'
@@ -21,7 +21,7 @@ const ENFORCEABLE = [
   'kube-reserved-compressible',
 ]
 
-function brokenEnforcement(value: string, list: readonly string[]): string | undefined {
+function findEnforcementProblem(value: string, list: readonly string[]): string | undefined {
   if (!ENFORCEABLE.includes(value)) return `expected one of ${ENFORCEABLE.join(', ')}`
   if (list.indexOf(value) !== list.lastIndexOf(value)) return 'expected each entry once'
   if (value === 'none' && list.length > 1) return 'expected none to be the only entry'
@@ -52,26 +52,26 @@ export const resourceFields = {
     flag: 'eviction-hard',
     about: 'thresholds that evict at once, as memory.available<1Gi,…',
     pairs: { separator: '<' },
-    entry: brokenThreshold,
+    entry: findThresholdProblem,
   }),
   evictionSoft: textMap({
     default: {},
     flag: 'eviction-soft',
     about: 'thresholds that evict after their grace period, as memory.available<1.5Gi,…',
     pairs: { separator: '<' },
-    entry: brokenThreshold,
+    entry: findThresholdProblem,
   }),
   evictionSoftGracePeriod: textMap({
     default: {},
     flag: 'eviction-soft-grace-period',
     about: 'how long a soft threshold must hold, as memory.available=1m30s,…',
-    entry: brokenGracePeriod,
+    entry: findGracePeriodProblem,
   }),
   evictionMinimumReclaim: textMap({
     default: {},
     flag: 'eviction-minimum-reclaim',
     about: 'what an eviction wins back at least, as imagefs.available=2Gi,…',
-    entry: brokenReclaim,
+    entry: findReclaimProblem,
   }),
   evictionMaxPodGracePeriod: int32({
     default: 0,
@@ -103,13 +103,13 @@ export const resourceFields = {
     default: {},
     flag: 'system-reserved',
     about: 'kept back for the system, as cpu=200m,memory=500Mi,…',
-    entry: brokenReservation,
+    entry: findReservationProblem,
   }),
   kubeReserved: textMap({
     default: {},
     flag: 'kube-reserved',
     about: "kept back for Kubernetes' own processes, as cpu=200m,memory=500Mi,…",
-    entry: brokenReservation,
+    entry: findReservationProblem,
   }),
   systemReservedCgroup: text({ default: '', flag: 'system-reserved-cgroup', about: 'cgroup of the system' }),
   kubeReservedCgroup: text({ default: '', flag: 'kube-reserved-cgroup', about: "cgroup of Kubernetes' own processes" }),
@@ -117,13 +117,18 @@ export const resourceFields = {
     default: ['pods'],
     flag: 'enforce-node-allocatable',
     about: 'which reservations are enforced by cgroups',
-    item: brokenEnforcement,
+    item: findEnforcementProblem,
   }),
   reservedSystemCPUs: text({ default: '', flag: 'reserved-cpus', about: 'CPUs kept from pods, as 0-1,4' }),
   reservedMemory: objectList(
     {
       numaNode: int32({ default: 0, min: 0, about: 'NUMA node' }),
-      limits: textMap({ default: {}, about: 'memory kept back on it', entry: brokenMemoryLimit, takesNumbers: true }),
+      limits: textMap({
+        default: {},
+        about: 'memory kept back on it',
+        entry: findMemoryLimitProblem,
+        takesNumbers: true,
+      }),
     },
     {
       default: [],
@@ -149,7 +154,7 @@ export const resourceFields = {
     flag: 'cpu-manager-policy-options',
     about: 'options of the static CPU policy, one key=value for each use',
     pairs: { separator: '=', onePair: true },
-    entry: brokenCpuPolicyOption,
+    entry: findCpuPolicyOptionProblem,
   }),
   cpuManagerReconcilePeriod: duration({
     default: '10s',
@@ -175,7 +180,7 @@ export const resourceFields = {
     default: {},
     flag: 'topology-manager-policy-options',
     about: 'options of the topology policies, as key=value,…',
-    entry: brokenTopologyOption,
+    entry: findTopologyOptionProblem,
   }),
   failSwapOn: bool({
     default: true,

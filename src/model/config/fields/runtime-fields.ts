@@ -1,10 +1,10 @@
 import { object, optionalObject, textList, textMap } from '../kinds/collection-kinds.ts'
 import { bool, choice, duration, float, int32, int64, path, text } from '../kinds/scalar-kinds.ts'
-import { brokenQosReservation, brokenSysctl } from '../rules/resource-rules.ts'
+import { findQosReservationProblem, findSysctlProblem } from '../rules/resource-rules.ts'
 
 const IDS_PER_BLOCK = 65_536
 
-function brokenIdCount(value: number): string | undefined {
+function findIdCountProblem(value: number): string | undefined {
   const holds = value >= IDS_PER_BLOCK && value % IDS_PER_BLOCK === 0 && value <= 2 ** 32 - 1
   return holds ? undefined : 'expected a multiple of 65536 from 65536 to 4294967295'
 }
@@ -86,7 +86,7 @@ export const runtimeFields = {
     default: {},
     flag: 'qos-reserved',
     about: 'share of memory kept for pods of a higher QoS class, as memory=50%',
-    entry: brokenQosReservation,
+    entry: findQosReservationProblem,
   }),
   seccompDefault: bool({
     default: false,
@@ -97,10 +97,12 @@ export const runtimeFields = {
     default: [],
     flag: 'allowed-unsafe-sysctls',
     about: 'unsafe sysctls that pods may set; a name or prefix*',
-    item: brokenSysctl,
+    item: findSysctlProblem,
   }),
   userNamespaces: optionalObject(
-    { idsPerPod: int64({ default: 65_536, keepsZero: true, rule: brokenIdCount, about: 'user ids for each pod' }) },
+    {
+      idsPerPod: int64({ default: 65_536, keepsZero: true, rule: findIdCountProblem, about: 'user ids for each pod' }),
+    },
     { about: 'pods with user namespaces' },
   ),
   crashLoopBackOff: object(

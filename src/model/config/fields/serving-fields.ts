@@ -4,7 +4,7 @@ import { listOf, object, optionalObject, textList } from '../kinds/collection-ki
 import { bool, choice, duration, int32, ipAddress, path, text } from '../kinds/scalar-kinds.ts'
 import { TLS_CIPHER_SUITES, TLS_GROUPS } from '../values/tls-names.ts'
 
-function brokenGroup(value: number, list: readonly number[]): string | undefined {
+function findGroupProblem(value: number, list: readonly number[]): string | undefined {
   if (list.indexOf(value) !== list.lastIndexOf(value)) return 'expected each number once'
   return Object.hasOwn(TLS_GROUPS, value) ? undefined : `expected one of ${Object.keys(TLS_GROUPS).join(', ')}`
 }
@@ -146,7 +146,7 @@ export const servingFields = {
   }),
   tlsCurvePreferences: listOf(
     { ...group, read: readGroup },
-    { default: [], about: 'numbers of the key exchange groups', item: brokenGroup },
+    { default: [], about: 'numbers of the key exchange groups', item: findGroupProblem },
   ),
   tlsMinVersion: choice(['', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'], {
     default: '',

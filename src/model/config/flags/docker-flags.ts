@@ -6,11 +6,11 @@ import { duration, int32, text } from '../kinds/scalar-kinds.ts'
 
 const FOLDER = { default: [], item: (value: string) => (value.startsWith('/') ? undefined : 'expected a whole path') }
 
-function brokenFolder(value: string): string | undefined {
+function findFolderProblem(value: string): string | undefined {
   return value === '' || value.startsWith('/') ? undefined : 'expected a whole path'
 }
 
-function brokenImageName(value: string): string | undefined {
+function findImageNameProblem(value: string): string | undefined {
   try {
     if (value !== '') parseImageName(value)
     return undefined
@@ -47,14 +47,14 @@ export const dockerFlags = {
     flag: 'pod-infra-container-image',
     flagStays: true,
     about: 'image of sandboxes',
-    rule: brokenImageName,
+    rule: findImageNameProblem,
   }),
   networkContainerImage: text({
     default: '',
     flag: 'network-container-image',
     flagStays: true,
     about: 'the same, by its oldest name',
-    rule: brokenImageName,
+    rule: findImageNameProblem,
   }),
   imagePullProgressDeadline: duration({
     default: '1m',
@@ -86,7 +86,7 @@ export const dockerFlags = {
     flag: 'cni-conf-dir',
     flagStays: true,
     about: 'folder with configurations of CNI networks, the first of which is used; /etc/cni/net.d when empty',
-    rule: brokenFolder,
+    rule: findFolderProblem,
   }),
   cniBinDir: textList({
     ...FOLDER,
@@ -105,7 +105,7 @@ export const dockerFlags = {
     flag: 'cni-cache-dir',
     flagStays: true,
     about: 'folder for what CNI plugins answered; /var/lib/cni/cache when empty',
-    rule: brokenFolder,
+    rule: findFolderProblem,
   }),
 }
 

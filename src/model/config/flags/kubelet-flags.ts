@@ -1,7 +1,7 @@
 import { textList, textMap } from '../kinds/collection-kinds.ts'
 import type { Decoded, Fields } from '../kinds/field.ts'
 import { bool, duration, int32, text } from '../kinds/scalar-kinds.ts'
-import { brokenNodeLabel } from '../rules/node-label-rules.ts'
+import { findNodeLabelProblem } from '../rules/node-label-rules.ts'
 import { dockerFlags } from './docker-flags.ts'
 import { versionFlag } from './version-flag.ts'
 
@@ -72,7 +72,7 @@ const apiServerFlags = {
     flag: 'node-labels',
     flagStays: true,
     about: 'labels of the node, as key=value,…',
-    entry: brokenNodeLabel,
+    entry: findNodeLabelProblem,
   }),
   cloudProvider: text({
     default: '',

@@ -20,7 +20,7 @@ function isWithin(namespace: string, parents: readonly string[]): boolean {
 }
 
 /** A label that a node may give itself: the API server refuses others in Kubernetes' own namespaces. */
-export function brokenNodeLabel(key: string, value: string): string | undefined {
+export function findNodeLabelProblem(key: string, value: string): string | undefined {
   if (!isQualifiedName(key)) return 'expected a label key such as "zone" or "example.com/zone"'
   if (!isLabelValue(value)) return 'expected a label value: at most 63 letters, digits, "-", "_" and "."'
   const namespace = key.includes('/') ? key.slice(0, key.indexOf('/')) : ''

@@ -5,21 +5,21 @@ import { parseGoBool } from '../values/go-scalars.ts'
 const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
 /** One resource kept back from pods. */
-export function brokenReservation(resource: string, value: string): string | undefined {
+export function findReservationProblem(resource: string, value: string): string | undefined {
   if (!RESERVABLE.includes(resource)) return `expected one of ${RESERVABLE.join(', ')}`
   const amount = attempt(() => parseQuantity(value))
   return amount !== undefined && amount.nanos >= 0n ? undefined : 'expected a quantity of 0 or more'
 }
 
 /** One kind of memory kept back on one NUMA node. */
-export function brokenMemoryLimit(resource: string, value: string): string | undefined {
+export function findMemoryLimitProblem(resource: string, value: string): string | undefined {
   if (resource !== 'memory' && !/^hugepages-.+$/.test(resource)) return 'expected memory or hugepages-<size>'
   const amount = attempt(() => parseQuantity(value))
   return amount !== undefined && amount.nanos > 0n ? undefined : 'expected a quantity above 0'
 }
 
 /** The share of a resource kept for pods of a higher QoS class. */
-export function brokenQosReservation(resource: string, value: string): string | undefined {
+export function findQosReservationProblem(resource: string, value: string): string | undefined {
   if (resource !== 'memory') return 'expected memory'
   const percent = /^\d{1,3}%$/.test(value) ? Number(value.slice(0, -1)) : 101
   return percent <= 100 ? undefined : 'expected 0% to 100%'
@@ -38,13 +38,13 @@ export const CPU_POLICY_OPTIONS: Readonly<
 }
 
 /** One option of the static CPU policy; all are switches. */
-export function brokenCpuPolicyOption(name: string, value: string): string | undefined {
+export function findCpuPolicyOptionProblem(name: string, value: string): string | undefined {
   if (!Object.hasOwn(CPU_POLICY_OPTIONS, name)) return `expected one of ${Object.keys(CPU_POLICY_OPTIONS).join(', ')}`
   return attempt(() => parseGoBool(value)) === undefined ? 'expected true or false' : undefined
 }
 
 /** One option of the topology policies. */
-export function brokenTopologyOption(name: string, value: string): string | undefined {
+export function findTopologyOptionProblem(name: string, value: string): string | undefined {
   if (name === 'prefer-closest-numa-nodes') {
     return attempt(() => parseGoBool(value)) === undefined ? 'expected true or false' : undefined
   }
@@ -57,7 +57,7 @@ const SYSCTL = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-_a-z0-9]*[a-z
 const SYSCTL_PREFIXES = ['kernel.shm', 'kernel.msg', 'fs.mqueue.', 'net.']
 
 /** The name of a sysctl, or the beginning of one and a star; only those that belong to a pod's namespaces. */
-export function brokenSysctl(pattern: string): string | undefined {
+export function findSysctlProblem(pattern: string): string | undefined {
   const dotted = pattern.replaceAll('/', '.')
   const name = dotted.replace(/\.?\*$/, '')
   if (pattern.length > 253 || !SYSCTL.test(name)) return 'expected the name of a sysctl, or a prefix and *'
