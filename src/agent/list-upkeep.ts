@@ -67,12 +67,9 @@ export function listUpkeep(stages: UpkeepStages, parts: UpkeepParts, hub: Hints)
       name: 'eviction',
       async run(s) {
         // Loaded now: the pods come first.
-        const [{ runProtection }, engine] = await Promise.all([
-          import('../node/eviction/run-protection.ts'),
-          stats.open(),
-        ])
+        const [{ runEviction }, engine] = await Promise.all([import('../node/eviction/run-eviction.ts'), stats.open()])
         const measures = { collector: images.collector, stats: engine, volumes: volumeStats }
-        await runProtection({ ...base, ...measures, runtime, registry, pressure: node.pressure }, s)
+        await runEviction({ ...base, ...measures, runtime, registry, pressure: node.pressure }, s)
       },
     },
     {

@@ -8,7 +8,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 import { computeObservations } from './compute-observations.ts'
 import { NodePressure } from './node-pressure.ts'
 import { parseThresholds } from './parse-thresholds.ts'
-import { runEviction } from './run-eviction.ts'
+import { runEvictionRounds } from './run-eviction-rounds.ts'
 
 /** Runs with so much memory left at each second, and lists what was done in which second. */
 async function run(
@@ -35,7 +35,7 @@ async function run(
     enforceNodeAllocatable: [],
   })
   const stop = new AbortController()
-  const running = runEviction(
+  const running = runEvictionRounds(
     {
       thresholds,
       transitionMs: 0,
@@ -75,7 +75,7 @@ async function run(
   return journal
 }
 
-describe('runEviction()', () => {
+describe('runEvictionRounds()', () => {
   test('checks every ten seconds', async () => {
     assert.deepEqual(await run(() => 500), ['0 check', '10 check', '20 check'])
   })
