@@ -12,7 +12,7 @@ export function connectMetrics({ base, runtime, registry, devices, pods, serving
     observer: runtime.observer,
     certificates: {
       client: () => cluster?.certificates?.ttlSeconds(),
-      server: () => serving.certificates.opened?.ttlSeconds(),
+      server: () => serving.certificates.value?.ttlSeconds(),
     },
   })
   metrics.connect(async () => {
@@ -27,7 +27,7 @@ export function connectMetrics({ base, runtime, registry, devices, pods, serving
       cpus: () => devices.placement.cpus.stats(),
       resourceClaims: () => devices.dra.claims.inUse(),
       claimUsages: () => pods.volumeStats.claimUsages(),
-      logUsages: () => listLogUsages(pods.stats.opened?.snapshot()),
+      logUsages: () => listLogUsages(pods.stats.value?.snapshot()),
       resizes: () => pods.resizes.counts(),
       plugins: () => serving.registrations.plugins(),
       credentialProvidersHash: settings.credentialProvidersHash,

@@ -5,10 +5,10 @@ import { LatePart } from './late-part.ts'
 test('LatePart makes its part once, when it is first needed', async () => {
   let made = 0
   const part = new LatePart(async () => ({ number: (made += 1) }))
-  assert.equal(part.opened, undefined)
+  assert.equal(part.value, undefined)
   const [first, second] = await Promise.all([part.open(), part.open()])
   assert.equal(first, second)
-  assert.equal(part.opened, first)
+  assert.equal(part.value, first)
   assert.equal(await part.open(), first)
   assert.equal(made, 1)
 })
@@ -21,6 +21,6 @@ test('LatePart tries again for the next caller when making its part fails', asyn
     return tries
   })
   await assert.rejects(Promise.all([part.open(), part.open()]), /not yet/)
-  assert.equal(part.opened, undefined)
+  assert.equal(part.value, undefined)
   assert.equal(await part.open(), 2)
 })

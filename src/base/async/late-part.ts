@@ -2,15 +2,15 @@
 export class LatePart<T> {
   readonly #create: () => Promise<T>
   #opening: Promise<T> | undefined
-  #opened: T | undefined
+  #value: T | undefined
 
   constructor(create: () => Promise<T>) {
     this.#create = create
   }
 
   /** Undefined until it is there. */
-  get opened(): T | undefined {
-    return this.#opened
+  get value(): T | undefined {
+    return this.#value
   }
 
   async open(): Promise<T> {
@@ -19,7 +19,7 @@ export class LatePart<T> {
 
   async #open(): Promise<T> {
     try {
-      return (this.#opened = await this.#create())
+      return (this.#value = await this.#create())
     } catch (error) {
       // The next caller tries again.
       this.#opening = undefined
