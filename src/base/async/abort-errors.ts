@@ -1,4 +1,4 @@
-import { isPassing, listCauses } from './passing-errors.ts'
+import { isTransient, listCauses } from './transient-errors.ts'
 
 /** The agent leaves; pods stay. */
 export class ShutdownError extends Error {
@@ -17,5 +17,5 @@ export class FatalError extends Error {
 
 /** True for a FatalError and for whatever it caused, unless it has a cause that passes. */
 export function isFatal(error: unknown): boolean {
-  return listCauses(error).some((each) => each instanceof FatalError) && !isPassing(error)
+  return listCauses(error).some((each) => each instanceof FatalError) && !isTransient(error)
 }

@@ -2,7 +2,7 @@ import { createHash, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '../../base/async/clock.ts'
 import { withDeadline } from '../../base/async/deadline.ts'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import type { RecordFolder } from '../../system/files/state/create-record-folder.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
@@ -64,7 +64,7 @@ async function openKey(files: RecordFolder, log: Logger): Promise<KeyObject> {
     const text = await files.read(KEY_FILE)
     if (text !== undefined) return parseKey(text)
   } catch (error) {
-    throwIfPassing(error)
+    throwIfTransient(error)
     log.warn('a key that waited for its certificate is broken, a new one is made', { file: KEY_FILE, error })
   }
   const { privateKey } = createKeys()

@@ -4,7 +4,7 @@ import { createRecordFolder } from '../../system/files/state/create-record-folde
 import { renameDurably, setAside } from '../../system/files/state/durable-file.ts'
 import { readLink, replaceLink } from '../../system/files/replace-link.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { hasCode } from '../../system/files/error-codes.ts'
 import { readPatiently } from '../../system/files/state/read-patiently.ts'
 import { hasEnded } from './current-certificate.ts'
@@ -100,7 +100,7 @@ export class CertificateStore {
       const certificate = await this.#readPair({ certificateFile: path, keyFile: path })
       return certificate === undefined ? { kind: 'absent' } : { kind: 'found', certificate }
     } catch (error) {
-      throwIfPassing(error)
+      throwIfTransient(error)
       // A link to nothing.
       if (Error.isError(error) && hasCode(error.cause, 'ENOENT')) return { kind: 'absent' }
       if (!(error instanceof BrokenCertificateError)) {
@@ -122,7 +122,7 @@ export class CertificateStore {
         const certificate = await this.#readPair(files)
         if (certificate !== undefined) return certificate
       } catch (error) {
-        throwIfPassing(error)
+        throwIfTransient(error)
         log.error('cannot use a certificate', { ...files, error })
       }
     }
@@ -150,7 +150,7 @@ export class CertificateStore {
         log.warn('an earlier certificate is used instead', { path })
         return certificate
       } catch (error) {
-        throwIfPassing(error)
+        throwIfTransient(error)
         log.debug('an earlier certificate is broken too', { path, error })
       }
     }

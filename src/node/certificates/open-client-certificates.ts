@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
@@ -90,7 +90,7 @@ async function readUsable(deps: ClientCertificatesDeps): Promise<KubeconfigInfo 
     if (fault === undefined) return info
     log.info('the kubeconfig file cannot be used, bootstrapping', { path: kubeconfigPath, why: fault })
   } catch (error) {
-    throwIfPassing(error)
+    throwIfTransient(error)
     log.info('the kubeconfig file cannot be used, bootstrapping', { path: kubeconfigPath, error })
   }
   return undefined
@@ -200,7 +200,7 @@ async function findKubeconfigFault({ user }: Pick<KubeconfigInfo, 'user'>, now: 
     const ended = parseCertificates(pair.certificatePem).find(({ validToDate }) => now > validToDate.getTime())
     return ended === undefined ? undefined : `its client certificate has ended at ${ended.validToDate.toISOString()}`
   } catch (error) {
-    throwIfPassing(error)
+    throwIfTransient(error)
     return `its client certificate is broken: ${errorMessage(error)}`
   }
 }

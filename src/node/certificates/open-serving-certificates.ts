@@ -1,5 +1,5 @@
 import { FatalError } from '../../base/async/abort-errors.ts'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import type { Clock } from '../../base/async/clock.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { NodeAddress } from '../../model/generated/core-v1.ts'
@@ -64,7 +64,7 @@ export async function openServingCertificates(deps: ServingCertificatesDeps): Pr
     try {
       return await load()
     } catch (error) {
-      throwIfPassing(error)
+      throwIfTransient(error)
       deps.log.error('the serving certificate cannot be read, another one is shown until it can be', {
         ...files,
         error,

@@ -1,5 +1,5 @@
 import { AbortScope } from '../../base/async/abort-scope.ts'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { newestInstance } from '../../model/pod/observed-pod.ts'
 import type { ObservedContainer, ObservedPod } from '../../model/pod/observed-pod.ts'
@@ -204,7 +204,7 @@ export class PodProbes implements AsyncDisposable {
       const text = await notes.read(uid)
       return text === undefined ? new Map() : parseProbeNote(text)
     } catch (error) {
-      throwIfPassing(error)
+      throwIfTransient(error)
       log.warn('cannot read what was noted about probes, setting it aside', { pod: podLogName(pod), uid, error })
       await notes.setAside(uid).catch(() => {})
       return new Map()

@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { makeFolder, removeFileDurably, renameDurably, writeFileDurably } from '../files/state/durable-file.ts'
 import { hasCode, unlessAbsent } from '../files/error-codes.ts'
 
@@ -96,7 +96,7 @@ async function readNote(path: string): Promise<string | undefined> {
   // Anything else is none of ours, and opening it might never end.
   if (stat?.isFile() !== true || stat.size > LARGEST_NOTE) return undefined
   return await unlessAbsent(readFile(path, 'utf8'), undefined).catch((error: unknown) => {
-    throwIfPassing(error)
+    throwIfTransient(error)
     // One that cannot be read says as little as an empty one, and is set aside like it.
     return ''
   })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { removeFileDurably, writeFileDurably } from '../files/state/durable-file.ts'
 
 export type ManifestCopies = ReturnType<typeof createLastGoodManifests>
@@ -21,7 +21,7 @@ export function createLastGoodManifests(folder: string, readBytes: (path: string
       return await readBytes(join(folder, file))
     } catch (error) {
       // A pod must not end because no descriptor was to spare when its copy was needed.
-      throwIfPassing(error)
+      throwIfTransient(error)
       return undefined
     }
   }
@@ -34,7 +34,7 @@ export function createLastGoodManifests(folder: string, readBytes: (path: string
     /** All copies, in no order; undefined for one that cannot be read. */
     async readAll(): Promise<readonly (Uint8Array | undefined)[]> {
       const names = await readdir(folder).catch((error: unknown) => {
-        throwIfPassing(error)
+        throwIfTransient(error)
         return []
       })
       return await Promise.all(names.filter((file) => COPY.test(file)).map(read))

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { removeFileDurably, renameDurably, syncFolder, writeFileDurably } from '../files/state/durable-file.ts'
 import { unlessAbsent } from '../files/error-codes.ts'
 
@@ -21,7 +21,7 @@ export function createUserNamespaceRecords(
         uids.map(async (uid) => ({
           uid,
           text: await unlessAbsent(read(join(folderOf(uid), NAME)), undefined).catch((error: unknown) => {
-            throwIfPassing(error)
+            throwIfTransient(error)
             // One that cannot be read says as little as an empty one, and is set aside like it.
             return ''
           }),

@@ -1,4 +1,4 @@
-import { throwIfPassing } from '../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../base/async/transient-errors.ts'
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { readProcessIdentity } from './process-identity.ts'
@@ -73,7 +73,7 @@ async function readChildren(proc: string, pid: number): Promise<readonly ShimChi
 /** What has ended has nothing; what cannot be read for the moment may have children, and must not look as if it had none. */
 function unlessPassing<T>(nothing: T): (error: unknown) => T {
   return (error) => {
-    throwIfPassing(error)
+    throwIfTransient(error)
     return nothing
   }
 }

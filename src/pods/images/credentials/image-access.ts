@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../base/async/clock.ts'
-import { isPassing, throwIfPassing } from '../../../base/async/passing-errors.ts'
+import { isTransient, throwIfTransient } from '../../../base/async/transient-errors.ts'
 import type { RecordFolder, StateRecords } from '../../../system/files/state/create-record-folder.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import { computeAccessRights } from './compute-access-rights.ts'
@@ -154,7 +154,7 @@ export class ImageAccess {
         this.#reportedUnreadable.add(name)
         const problem = 'cannot read the record of a pull, the image is verified again'
         this.#deps.log.warn(problem, { image, file: name, error })
-        if (!isPassing(error)) await this.#replaceBroken({ image, ref })
+        if (!isTransient(error)) await this.#replaceBroken({ image, ref })
       }
       return { kind: 'unreadable' }
     }
@@ -194,7 +194,7 @@ export class ImageAccess {
       const text = await pulled.read(name)
       return text === undefined ? undefined : parsePullRecord(text)
     } catch (error) {
-      throwIfPassing(error)
+      throwIfTransient(error)
       await pulled.setAside(name)
       return undefined
     }

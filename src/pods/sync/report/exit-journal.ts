@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/async/clock.ts'
-import { throwIfPassing } from '../../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../../base/async/transient-errors.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { PodStatus } from '../../../model/generated/core-v1.ts'
 import { isPodUid } from '../../../model/pod/pod.ts'
@@ -44,7 +44,7 @@ export class ExitJournal {
     try {
       for (const name of await deps.files.names()) if (name.endsWith(SUFFIX)) await journal.#load(name)
     } catch (error) {
-      throwIfPassing(error)
+      throwIfTransient(error)
       deps.log.error('cannot read which pods have finished', { error })
     }
     return journal
@@ -128,7 +128,7 @@ export class ExitJournal {
       if (!isPodUid(uid)) throw new Error(`Cannot use "${name}": expected the UID of a pod as its name`)
       this.#known.set(uid, parseFinishedPod((await files.read(name)) ?? '', uid))
     } catch (error) {
-      throwIfPassing(error)
+      throwIfTransient(error)
       log.error('a note about a finished pod cannot be used, setting it aside', { name, error })
       await files
         .setAside(name)

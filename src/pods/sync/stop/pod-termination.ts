@@ -1,6 +1,6 @@
 import { AbortScope } from '../../../base/async/abort-scope.ts'
 import type { Clock } from '../../../base/async/clock.ts'
-import { throwIfPassing } from '../../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../../base/async/transient-errors.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { Logger } from '../../../base/telemetry/logger.ts'
 import type { PodUid } from '../../../model/pod/pod.ts'
@@ -76,7 +76,7 @@ export class PodTermination {
       for (const [id, stop] of stops) this.#stops.set(id, stop)
       for (const [id, hook] of hooks) if (!isGoingOn || endsAt === undefined) this.#hooks.set(id, hook)
     } catch (error) {
-      throwIfPassing(error)
+      throwIfTransient(error)
       log.warn('cannot use what was noted about the end of a pod, setting it aside', { uid: this.#uid, error })
       await terminations.notes.setAside(this.#uid).catch(() => {})
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FakeClock } from '../../../../test/fakes/fake-clock.ts'
-import { isPassing } from '../../../base/async/passing-errors.ts'
+import { isTransient } from '../../../base/async/transient-errors.ts'
 import { readPatiently } from './read-patiently.ts'
 
 describe('readPatiently()', () => {
@@ -30,7 +30,7 @@ describe('readPatiently()', () => {
     await clock.advance(2100)
     await assert.rejects(reading, (error: Error) => {
       assert.equal(error.message, 'Cannot read "/d/state" now, it is left as it is: Cannot read it: EMFILE')
-      return isPassing(error)
+      return isTransient(error)
     })
     assert.equal(tries(), 4)
   })

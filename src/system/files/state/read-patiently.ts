@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/async/clock.ts'
-import { isPassing } from '../../../base/async/passing-errors.ts'
+import { isTransient } from '../../../base/async/transient-errors.ts'
 import { errorText } from '../../../base/telemetry/error-text.ts'
 
 const WAITS_MS = [100, 400, 1600]
@@ -17,14 +17,14 @@ export async function readPatiently<T>(
     try {
       return await read()
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isTransient(error)) throw error
       await clock.sleep(ms, signal)
     }
   }
   try {
     return await read()
   } catch (error) {
-    if (!isPassing(error)) throw error
+    if (!isTransient(error)) throw error
     throw new Error(`Cannot read "${path}" now, it is left as it is: ${errorText(error)}`, { cause: error })
   }
 }

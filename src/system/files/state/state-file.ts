@@ -1,5 +1,5 @@
 import { FreshReads } from '../../../base/async/fresh-reads.ts'
-import { throwIfPassing } from '../../../base/async/passing-errors.ts'
+import { throwIfTransient } from '../../../base/async/transient-errors.ts'
 
 /** One file on the disk. */
 export interface StateFile {
@@ -20,7 +20,7 @@ export async function setAsideBroken(
   file: Pick<StateFile, 'path' | 'setAside'>,
   error?: unknown,
 ): Promise<{ readonly path: string; readonly setAside: string | undefined }> {
-  throwIfPassing(error)
+  throwIfTransient(error)
   return { path: file.path, setAside: await file.setAside().catch(() => undefined) }
 }
 
