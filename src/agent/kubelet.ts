@@ -85,7 +85,7 @@ function createListeners({ runtime, registry, devices, node, pods, sources }: St
       devices.placement.wake()
     },
     objectsChanged(uid) {
-      pods.volumes.retryNow(uid)
+      pods.volumes.contentChanged(uid)
       pods.workers.observed(uid)
     },
     statusChanged(uid) {

@@ -134,7 +134,7 @@ export class PodVolume {
   }
 
   /** What it shows has changed, or is there now: the next try need not wait. */
-  retryNow(): void {
+  contentChanged(): void {
     if (this.#nextTry?.operation === 'mount') this.#nextTry = { ...this.#nextTry, at: this.#deps.clock.monotonic() }
     this.#ensuredAt = undefined
     this.#changes += 1

@@ -82,8 +82,8 @@ export class VolumeTable {
   }
 
   /** Something that volumes of the pod show has changed, or is there now. */
-  retryNow(): void {
-    for (const { volume, resolved } of this.#byName.values()) if (resolved.refreshed) volume.retryNow()
+  contentChanged(): void {
+    for (const { volume, resolved } of this.#byName.values()) if (resolved.refreshed) volume.contentChanged()
   }
 
   /** Resolves when all are there. One that cannot be resolved fails at once, and the others are mounted meanwhile. */

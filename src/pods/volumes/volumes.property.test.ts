@@ -60,7 +60,7 @@ class Scene {
       case 'letGo':
         return this.node.letGo(step.name)
       case 'change':
-        return UIDS.forEach((one) => this.agent.volumes.retryNow(one as never))
+        return UIDS.forEach((one) => this.agent.volumes.contentChanged(one as never))
       case 'wait':
         return await this.agent.clock.advance(step.ms)
       case 'crash':

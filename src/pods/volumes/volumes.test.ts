@@ -90,7 +90,7 @@ describe('Volumes.ensure()', () => {
     const coming = ensure(createVolumePod(['a'], { volumes: [{ name: 'a', configMap: { name: 'x' } }] }))
     await clock.advance(10_000)
     node.behaviours.set('a', 'good')
-    volumes.retryNow(uid)
+    volumes.contentChanged(uid)
     await coming
     assertClean()
   })
@@ -166,7 +166,7 @@ describe('Volumes.ensure()', () => {
     node.behaviours.set('cfg', 'hangs')
     await clock.advance(10_000)
     await ensure(pod)
-    volumes.retryNow(uid)
+    volumes.contentChanged(uid)
     await ensure(pod)
     assert.equal(node.journal.filter((line) => line === 'mount u-1/cfg').length, 2)
     node.behaviours.set('cfg', 'fails')

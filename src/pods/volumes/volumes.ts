@@ -106,8 +106,8 @@ export class Volumes {
   }
 
   /** Something that volumes of the pod show has changed, or is there now: the next pass over the pod ensures it. */
-  retryNow(uid: PodUid): void {
-    this.#tables.get(uid)?.retryNow()
+  contentChanged(uid: PodUid): void {
+    this.#tables.get(uid)?.contentChanged()
   }
 
   /** What volumes of a kind waited for may be there: none of them has to wait longer, be it to be mounted or unmounted. */
