@@ -80,7 +80,7 @@ export async function openPods(stages: PodStages, hub: Hints) {
     features,
     node: () => node.own.node(),
     allocatable: () => node.own.allocatable(),
-    granted: () => devices.plugins.granted(),
+    takenDevices: () => devices.plugins.takenCounts(),
     admittedPods: () => registry.admittedPods().map((pod) => allocations.reserved(pod)),
     endingPods: () => registry.endingPods(),
     pressures: () => node.pressure.current,

@@ -97,7 +97,7 @@ export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
     info: () => ({ ...inventory.counts(), areRecorded: loaded.isKnown }),
 
     /** How many of each resource containers have: the node has at least as many, whatever became of the plugins. */
-    granted: (): ReadonlyMap<string, number> =>
+    takenCounts: (): ReadonlyMap<string, number> =>
       new Map(
         [...new Set(assignments.list().map(({ resource }) => resource))].map((resource) => [
           resource,

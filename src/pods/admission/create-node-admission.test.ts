@@ -32,7 +32,7 @@ async function setUp() {
     features: () => ({ handlers: new Map(), supplementalGroupsPolicy: false, imageVolumes: 'none', stopSignals: true }),
     node: () => node,
     allocatable: () => ({ pods: '10', cpu: '1', 'example.com/gpu': '0', 'a.example/gpu': '1' }),
-    granted: () => new Map([['example.com/gpu', 1]]),
+    takenDevices: () => new Map([['example.com/gpu', 1]]),
     admittedPods: () => active,
     endingPods: () => [],
     isShuttingDown: () => false,

@@ -43,8 +43,8 @@ export interface NodeAdmissionDeps {
   readonly node: () => Node | undefined
   /** What the node has for pods. */
   readonly allocatable: () => Readonly<Record<string, string>>
-  /** How much of each resource was given away: the node has at least as much, also when its plugins are away. */
-  readonly granted: () => ReadonlyMap<string, number>
+  /** How many of each resource containers have: the node has at least as much, also when its plugins are away. */
+  readonly takenDevices: () => ReadonlyMap<string, number>
   /** The desired pods that were admitted and have not ended. */
   readonly admittedPods: () => readonly Pod[]
   /** The pods that are not desired any more and have not ended. */
@@ -109,7 +109,7 @@ export function createNodeAdmission(deps: NodeAdmissionDeps) {
   const admit = (pod: Pod, info: AdmissionInfo, providers: readonly ResourceProvider[]): Rejection | undefined => {
     const rejection = computeFirstRejection(pod, info) ?? provide(providers, pod)
     if (rejection !== undefined) return rejection
-    const allocatable = computeRaisedAmounts(info.allocatable, deps.granted())
+    const allocatable = computeRaisedAmounts(info.allocatable, deps.takenDevices())
     const decision = computeAdmission(own(pod), { ...info, allocatable })
     if (decision.kind === 'reject') {
       for (const provider of providers) provider.release(pod.metadata.uid)
