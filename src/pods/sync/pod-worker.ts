@@ -30,7 +30,7 @@ import {
   runsAgain,
 } from './pod-state.ts'
 import type { PodState, TerminationCause, TerminationRequest } from './pod-state.ts'
-import { allocatedPod, stepPod } from './step-pod.ts'
+import { withAllocatedResources, stepPod } from './step-pod.ts'
 import type { Rest, StepPodDeps } from './step-pod.ts'
 import type { SyncSettings } from './sync-pod.ts'
 
@@ -285,7 +285,7 @@ export class PodWorker {
   /** A pass under way may take long, and those who send requests to the pod have to know now whether it is ready. */
   async #probesChanged(): Promise<void> {
     this.wake()
-    const pod = allocatedPod(this.#deps, this.#life)
+    const pod = withAllocatedResources(this.#deps, this.#life)
     if (this.#activity.kind === 'rest' || pod === undefined) return
     await this.#probing.report(pod, this.#life.observed(this.#deps.observer), false)
     this.#deps.onStatus(this)

@@ -66,7 +66,7 @@ const AT_ONCE: Rest = { ms: 0, seen: undefined }
 
 async function sync({ deps, settings, life, probing, onStatus }: StepContext, signals: PassSignals): Promise<Rest> {
   const { history, termination, state } = life
-  const pod = allocatedPod(deps, life)
+  const pod = withAllocatedResources(deps, life)
   if (pod === undefined) throw new Error('Cannot sync a pod without a spec')
   const result = await syncPod({ deps, settings, history, termination, probes: probing.probes, onStatus }, pod, signals)
   if (state.value.kind !== 'syncing') return AT_ONCE
@@ -131,10 +131,17 @@ async function recordEnd({ journal }: StepPodDeps, { state, status, identity }: 
 }
 
 /** The pod with what it was granted; its spec may ask for something else. */
-export function allocatedPod({ allocations }: Pick<StepPodDeps, 'allocations'>, { pod }: PodLife): Pod | undefined {
+export function withAllocatedResources(
+  { allocations }: Pick<StepPodDeps, 'allocations'>,
+  { pod }: PodLife,
+): Pod | undefined {
   return pod && allocations.allocated(pod)
 }
 
 function toEnding(deps: StepPodDeps, life: PodLife) {
-  return { pod: allocatedPod(deps, life), observed: () => life.observed(deps.observer), history: life.history }
+  return {
+    pod: withAllocatedResources(deps, life),
+    observed: () => life.observed(deps.observer),
+    history: life.history,
+  }
 }
