@@ -73,7 +73,7 @@ async function followHint(
   signal: AbortSignal,
 ): Promise<void> {
   // The workers refresh their pod after all they make and start.
-  if (kind === 'created' || (kind === 'started' && !isKnownToRest(observer, containerId))) return
+  if (kind === 'created' || (kind === 'started' && !isKnownNotToRun(observer, containerId))) return
   for (const pause of CHECK_AGAIN_MS) {
     if (pause > 0) await clock.sleep(pause, signal)
     // A container may end before the worker that started it has refreshed its pod: it is not known yet, and soon will be.
@@ -90,7 +90,7 @@ async function followHint(
 }
 
 /** True for what was observed before it started: then a worker did not wait for the start, and the runtime was late with it. */
-function isKnownToRest(observer: Observer, id: string): boolean {
+function isKnownNotToRun(observer: Observer, id: string): boolean {
   const uid = observer.ownerOf(id)
   return uid !== undefined && !runs(observer.get(uid), id)
 }

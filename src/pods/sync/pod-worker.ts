@@ -31,7 +31,7 @@ import {
 } from './pod-state.ts'
 import type { PodState, TerminationCause, TerminationRequest } from './pod-state.ts'
 import { withAllocatedResources, stepPod } from './step-pod.ts'
-import type { Rest, StepPodDeps } from './step-pod.ts'
+import type { NextWake, StepPodDeps } from './step-pod.ts'
 import type { SyncSettings } from './sync-pod.ts'
 
 /** Everything that the worker of a pod acts through: the sum of what its steps need. */
@@ -229,7 +229,7 @@ export class PodWorker {
   }
 
   /** One step; a failure is logged once and tried again. */
-  async #stepSafely(shutdown: AbortSignal): Promise<Rest> {
+  async #stepSafely(shutdown: AbortSignal): Promise<NextWake> {
     using scope = new AbortScope(shutdown)
     this.#activity = { kind: 'pass', scope }
     const seen = this.#deps.observer.get(this.uid)
@@ -253,7 +253,7 @@ export class PodWorker {
     this.#hasRecalled = true
   }
 
-  async #step({ signal: superseded }: AbortScope, shutdown: AbortSignal): Promise<Rest> {
+  async #step({ signal: superseded }: AbortScope, shutdown: AbortSignal): Promise<NextWake> {
     const { settings, tracer } = this.#deps
     const context = {
       deps: this.#deps,

@@ -37,8 +37,8 @@ export interface StepContext {
   readonly onEnded: () => void
 }
 
-/** What comes after a step. */
-export interface Rest {
+/** When the worker looks at its pod again after a step. */
+export interface NextWake {
   /** How long to wait for a wakeup; undefined for as long as it takes. */
   readonly ms: number | undefined
   /** What the runtime had of the pod when it was decided to wait. Anything newer is a reason not to. */
@@ -46,7 +46,7 @@ export interface Rest {
 }
 
 /** The next step of a pod, by the state of its life. */
-export async function stepPod(context: StepContext, signals: PassSignals): Promise<Rest> {
+export async function stepPod(context: StepContext, signals: PassSignals): Promise<NextWake> {
   const { deps, life } = context
   const state = life.state.value
   switch (state.kind) {
@@ -62,9 +62,9 @@ export async function stepPod(context: StepContext, signals: PassSignals): Promi
   }
 }
 
-const AT_ONCE: Rest = { ms: 0, seen: undefined }
+const AT_ONCE: NextWake = { ms: 0, seen: undefined }
 
-async function sync({ deps, settings, life, probing, onStatus }: StepContext, signals: PassSignals): Promise<Rest> {
+async function sync({ deps, settings, life, probing, onStatus }: StepContext, signals: PassSignals): Promise<NextWake> {
   const { history, termination, state } = life
   const pod = withAllocatedResources(deps, life)
   if (pod === undefined) throw new Error('Cannot sync a pod without a spec')
@@ -87,14 +87,14 @@ const RUNNING_PRIORITY = 1
 async function inTurn(
   { deps }: StepContext,
   { cause }: { readonly cause: TerminationCause },
-  work: () => Promise<Rest>,
+  work: () => Promise<NextWake>,
   shutdown: AbortSignal,
-): Promise<Rest> {
+): Promise<NextWake> {
   if (deps.terminations.isNodeEnding()) return await work()
   return await deps.ends.pass(cause === 'evicted' ? EVICTED_PRIORITY : RUNNING_PRIORITY, work, shutdown)
 }
 
-async function terminate({ deps, life, probing, onEnded }: StepContext, shutdown: AbortSignal): Promise<Rest> {
+async function terminate({ deps, life, probing, onEnded }: StepContext, shutdown: AbortSignal): Promise<NextWake> {
   const { state, identity, logName, termination } = life
   // It may have become less while the pod waited for its turn.
   const graceSeconds = state.value.kind === 'terminating' ? state.value.graceSeconds : undefined
@@ -108,7 +108,7 @@ async function terminate({ deps, life, probing, onEnded }: StepContext, shutdown
   return AT_ONCE
 }
 
-async function cleanUp({ deps, life }: StepContext, ended: TerminatedState, shutdown: AbortSignal): Promise<Rest> {
+async function cleanUp({ deps, life }: StepContext, ended: TerminatedState, shutdown: AbortSignal): Promise<NextWake> {
   const { state } = life
   const advance = (progress: TerminatedState['progress']) => {
     const dropped = progress === 'cleaned' && ended.remains !== 'kept'
