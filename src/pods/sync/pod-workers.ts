@@ -55,7 +55,7 @@ const NODE_SHUTDOWN = {
 const READMISSION_MS = 10_000
 
 /** A static pod that was let in and could not have what it was promised. */
-interface TakenBack {
+interface RevokedAdmission {
   readonly status: PodStatus
   readonly restartCounts: ReadonlyMap<string, number>
 }
@@ -68,7 +68,7 @@ export class PodWorkers {
   readonly #entries: RegistryEntries
   readonly #rejected: RejectedPods
   /** Until it runs or is removed. */
-  readonly #takenBack = new Map<PodUid, TakenBack>()
+  readonly #revoked = new Map<PodUid, RevokedAdmission>()
   /** Those of them that are not judged yet. */
   readonly #pausing = new Set<PodUid>()
 
@@ -207,8 +207,8 @@ export class PodWorkers {
     const isHeld = this.#entries.workers.has(uid) || this.#pausing.has(uid)
     if (isHeld || this.#registry.isNameTaken(podFullName(pod)) || !this.#admit(pod)) return
     this.#deps.podDeps.log.info('pod admitted, it was rejected before', { pod: podLogName(pod), uid })
-    const restartCounts = this.#takenBack.get(uid)?.restartCounts
-    this.#takenBack.delete(uid)
+    const restartCounts = this.#revoked.get(uid)?.restartCounts
+    this.#revoked.delete(uid)
     this.#start({ kind: 'pod', pod, restartCounts }, this.#firstState(pod))
     this.#deps.resizes.added([pod])
   }
@@ -253,7 +253,7 @@ export class PodWorkers {
       this.#deps.onStatus(uid)
     }
     this.#entries.returning.delete(uid)
-    this.#takenBack.delete(uid)
+    this.#revoked.delete(uid)
     this.#entries.leftAlone.delete(uid)
     this.#entries.workers.get(uid)?.remove()
     // What runs of a rejected pod has had no worker so far.
@@ -292,7 +292,7 @@ export class PodWorkers {
         this.#deps.onEnded(uid)
         if (pod !== undefined) this.#releaseName(podFullName(pod))
         this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
-        if (pod !== undefined && ended.isReadmitted) this.#takeBack(ended, pod)
+        if (pod !== undefined && ended.isReadmitted) this.#revoke(ended, pod)
         this.retryRejected()
       },
     }
@@ -305,22 +305,22 @@ export class PodWorkers {
     })
   }
 
-  /** The worker ends, and the pod counts as one that was never let in. */
-  #takeBack(worker: PodWorker, pod: Pod): void {
+  /** Revokes the admission of the pod: its worker ends, and it counts as one that was never let in. */
+  #revoke(worker: PodWorker, pod: Pod): void {
     const { uid, status } = worker
     if (status === undefined) return
-    this.#takenBack.set(uid, { status, restartCounts: restartCountsOf(status) })
+    this.#revoked.set(uid, { status, restartCounts: restartCountsOf(status) })
     this.#entries.returning.set(uid, pod)
     worker.remove()
     worker.makeWay()
   }
 
-  /** True when the pod is one that was taken back: it is judged again soon, and whenever something changes after that. */
-  #rejectTakenBack(pod: Pod): boolean {
+  /** True when the admission of the pod was revoked: it is judged again soon, and whenever something changes after that. */
+  #rejectRevoked(pod: Pod): boolean {
     const { uid } = pod.metadata
-    const takenBack = this.#takenBack.get(uid)
-    if (takenBack === undefined) return false
-    this.#rejected.takeBack(pod, takenBack.status)
+    const revoked = this.#revoked.get(uid)
+    if (revoked === undefined) return false
+    this.#rejected.revoke(pod, revoked.status)
     this.#deps.onStatus(uid)
     this.#pausing.add(uid)
     this.#group.run(`readmission of pod ${uid}`, async (signal) => {
@@ -341,7 +341,7 @@ export class PodWorkers {
     const again = this.#entries.returning.get(worker.uid)
     this.#entries.returning.delete(worker.uid)
     if (again?.unreadable !== undefined) this.#addUnreadable(again, again.unreadable)
-    else if (again !== undefined && !this.#rejectTakenBack(again)) {
+    else if (again !== undefined && !this.#rejectRevoked(again)) {
       this.#deps.podDeps.metrics.podRestarted(isStaticPod(again))
       this.#add(again, restartCountsOf(worker.status))
       this.#deps.resizes.added([again])

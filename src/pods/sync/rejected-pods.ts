@@ -85,8 +85,8 @@ export class RejectedPods {
     return true
   }
 
-  /** Takes back a pod that was let in and could not have what it was promised; its worker has reported that. */
-  takeBack(pod: Pod, status: PodStatus): void {
+  /** Revokes the admission of a pod that could not have what it was promised; its worker has reported that. */
+  revoke(pod: Pod, status: PodStatus): void {
     this.#rejected.set(pod.metadata.uid, { pod, status })
   }
 
