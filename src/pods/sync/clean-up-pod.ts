@@ -7,7 +7,7 @@ import { computeLeftovers } from './decide/compute-leftovers.ts'
 import type { Leftovers } from './decide/compute-leftovers.ts'
 import { removeLeftovers, toLeftoverRule } from './stop/remove-leftovers.ts'
 import { ORPHAN_GRACE_SECONDS, stopAndRefresh } from './stop/stop-and-refresh.ts'
-import type { EndingPod, StopAndRefreshDeps } from './stop/stop-and-refresh.ts'
+import type { StopInput, StopAndRefreshDeps } from './stop/stop-and-refresh.ts'
 import type { NoteStep } from '../../base/telemetry/note-step.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { CleanUpProgress, TerminatedState } from './pod-state.ts'
@@ -40,7 +40,7 @@ export type CleanUpPodDeps = StopAndRefreshDeps &
     readonly node: Pick<NodeSettings, 'podLogsDirectory' | 'deadContainerLeastMs' | 'deadInstancesKept'>
   }
 
-export interface EndedPod extends EndingPod {
+export interface CleanUpPodInput extends StopInput {
   readonly state: TerminatedState
   /** The last of its volumes is gone; what follows may still fail. */
   readonly onUnmounted: () => void
@@ -63,7 +63,11 @@ const REMOVAL_PRIORITY = 0
 const LINGER_MS = 5000
 
 /** Removes what is left of a pod that has ended: one that is still wanted keeps its newest remains, one that is not keeps nothing. */
-export async function cleanUpPod(deps: CleanUpPodDeps, ended: EndedPod, shutdown: AbortSignal): Promise<CleanUpResult> {
+export async function cleanUpPod(
+  deps: CleanUpPodDeps,
+  ended: CleanUpPodInput,
+  shutdown: AbortSignal,
+): Promise<CleanUpResult> {
   const { state, history } = ended
   const observed = ended.observed()
   const { uid } = observed

@@ -7,11 +7,11 @@ import { releaseInjections } from './stop/release-injections.ts'
 import type { ReleaseInjectionsDeps } from './stop/release-injections.ts'
 import { ORPHAN_GRACE_SECONDS, stopAndRefresh } from './stop/stop-and-refresh.ts'
 import type { PodTermination } from './stop/pod-termination.ts'
-import type { EndingPod, StopAndRefreshDeps, StopResult } from './stop/stop-and-refresh.ts'
+import type { StopInput, StopAndRefreshDeps, StopResult } from './stop/stop-and-refresh.ts'
 
 export type TerminatePodDeps = StopAndRefreshDeps & ReleaseInjectionsDeps & { readonly events: PodEvents }
 
-export interface TerminatingPod extends EndingPod {
+export interface TerminatePodInput extends StopInput {
   readonly probing: PodProbing
   /** Undefined: as long as the pod asks for. */
   readonly graceSeconds: number | undefined
@@ -25,7 +25,7 @@ export type TerminateResult =
 /** Stops all that runs of a pod, gives its devices back, and reports the status that it ends with. */
 export async function terminatePod(
   deps: TerminatePodDeps,
-  ending: TerminatingPod,
+  ending: TerminatePodInput,
   shutdown: AbortSignal,
 ): Promise<TerminateResult> {
   const { pod, observed, history, probing } = ending
@@ -39,7 +39,7 @@ export async function terminatePod(
   return { kind: 'ended' }
 }
 
-async function stop(deps: TerminatePodDeps, ending: TerminatingPod, shutdown: AbortSignal): Promise<StopResult> {
+async function stop(deps: TerminatePodDeps, ending: TerminatePodInput, shutdown: AbortSignal): Promise<StopResult> {
   const { pod, termination } = ending
   // Where an earlier agent began to end an orphan, what is left of its grace period counts.
   const own = pod === undefined ? (termination.secondsLeft ?? ORPHAN_GRACE_SECONDS) : computeContainerGrace(pod)

@@ -16,8 +16,8 @@ export type StopAndRefreshDeps = StopPodDeps & {
   }
 }
 
-/** A pod that is to end, with what is known and remembered of it. */
-export interface EndingPod {
+/** What stopping needs: a pod that is to end, with what is known and remembered of it. */
+export interface StopInput {
   /** Undefined for an orphan: what is left of a pod that no source has. */
   readonly pod: Pod | undefined
   /** What is known of it when asked; it may be older than what was done. */
@@ -41,7 +41,7 @@ const RETRIES = { firstMs: 1000, longestMs: 10_000 }
 /** Stops all that runs of a pod and observes the result. */
 export async function stopAndRefresh(
   deps: StopAndRefreshDeps,
-  { pod, observed, history, termination, graceSeconds }: EndingPod & { readonly graceSeconds: number },
+  { pod, observed, history, termination, graceSeconds }: StopInput & { readonly graceSeconds: number },
   shutdown: AbortSignal,
 ): Promise<StopResult> {
   const { uid, namespace, name } = observed()
