@@ -1,5 +1,5 @@
-/** Why a pod can never have what it was promised: its end, as its status shows it. */
-export interface PodEnd {
+/** Why a pod that was admitted can never have what it was promised. It ends with that, and its status shows it as rejected. */
+export interface LateRejection {
   readonly reason: string
   readonly message: string
 }
@@ -7,9 +7,9 @@ export interface PodEnd {
 /** Something besides its volumes that a pod needs could not be prepared, or not be given back. It is tried again until it works. */
 export class InjectionsError extends Error {
   override readonly name = 'InjectionsError'
-  readonly end: PodEnd | undefined
+  readonly end: LateRejection | undefined
 
-  constructor(message: string, options?: ErrorOptions & { readonly end?: PodEnd }) {
+  constructor(message: string, options?: ErrorOptions & { readonly end?: LateRejection }) {
     super(message, options)
     this.end = options?.end
   }

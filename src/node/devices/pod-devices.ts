@@ -8,7 +8,7 @@ import { findConflicts, mergeInjections, NO_INJECTIONS } from '../../pods/contai
 import type { ContainerInjections } from '../../pods/containers/container-injections.ts'
 import { DEVICES_ANNOTATION } from '../../model/pod/devices-annotation.ts'
 import { InjectionsError } from '../../model/pod/injections-error.ts'
-import type { PodEnd } from '../../model/pod/injections-error.ts'
+import type { LateRejection } from '../../model/pod/injections-error.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../model/generated/core-v1.ts'
 import { allContainers } from '../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
@@ -125,7 +125,7 @@ export class PodDevices {
   }
 
   /** A pod that may not start again has nothing to wait for when the plugin of its devices is not back. */
-  rejectLost(pod: Pod): PodEnd | undefined {
+  rejectLost(pod: Pod): LateRejection | undefined {
     const { inventory } = this.#deps
     const missing = this.#places(pod).find((place) => !this.#isThere(place, true) && !inventory.isReady(place.resource))
     return missing && end(notBack(missing.resource)).end

@@ -1,5 +1,5 @@
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
-import type { PodEnd } from '../../model/pod/injections-error.ts'
+import type { LateRejection } from '../../model/pod/injections-error.ts'
 import { emptyObservedPod } from '../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isStaticPod, podLogName } from '../../model/pod/pod.ts'
@@ -192,7 +192,7 @@ function isLostForGood(pod: Pod, { containers, sandboxes }: ObservedPod): boolea
 async function reject(
   context: SyncContext,
   { pod, observed }: Pick<Pass, 'pod' | 'observed'>,
-  { reason, message }: PodEnd,
+  { reason, message }: LateRejection,
 ): Promise<void> {
   const { events, metrics } = context.deps
   events.record(pod, { type: 'Warning', reason, message })

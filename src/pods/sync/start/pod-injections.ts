@@ -1,6 +1,6 @@
 import type { ContainerInjections } from '../../containers/container-injections.ts'
 import type { Container, EphemeralContainer, ResourceStatus } from '../../../model/generated/core-v1.ts'
-import type { PodEnd } from '../../../model/pod/injections-error.ts'
+import type { LateRejection } from '../../../model/pod/injections-error.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import type { NoteStep } from '../../../base/telemetry/note-step.ts'
 
@@ -20,7 +20,7 @@ export interface PodInjections {
     signal: AbortSignal,
   ): Promise<ContainerInjections>
   /** Why a pod that lost all its containers while no agent ran is rejected, as if it came now; undefined when it is not. */
-  rejectLost(pod: Pod): PodEnd | undefined
+  rejectLost(pod: Pod): LateRejection | undefined
   /** The health of the devices that the containers of a pod have, by container; empty where it is not reported. */
   health(pod: Pod): ReadonlyMap<string, readonly ResourceStatus[]>
   /** Once nothing of the pod runs any more; also for pods that have nothing. The pod stays until this resolves; fails with an InjectionsError. */

@@ -1,6 +1,6 @@
 import { AbortScope } from '../../../base/async/abort-scope.ts'
 import { InjectionsError } from '../../../model/pod/injections-error.ts'
-import type { PodEnd } from '../../../model/pod/injections-error.ts'
+import type { LateRejection } from '../../../model/pod/injections-error.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import type { PassSignals } from '../pod-pass.ts'
@@ -17,7 +17,7 @@ export interface PrepareInjectionsDeps {
 }
 
 /** Changed: something about the pod is news, and it has to be observed again. Missing: it is tried again. An end is the pod's. */
-type PreparedInjections = 'there' | 'changed' | 'missing' | PodEnd
+type PreparedInjections = 'there' | 'changed' | 'missing' | LateRejection
 
 /** What starts needs what its pod was promised, such as devices, and waits for it. */
 export async function prepareInjections(
