@@ -108,14 +108,14 @@ describe('PodWorker', () => {
     deps.observer.refresh = async (uid) => {
       const before = deps.observer.get(uid)
       observe(before ?? createObservedPod({ sandboxes: [createObservedSandbox()] }))
-      worker.refresh()
+      worker.observedChanged()
       return await refresh(uid)
     }
     begin()
     await clock.advance(9000)
     assert.equal(journal.filter((line) => line.startsWith('createContainer')).length, 1)
     observe(running)
-    worker.refresh()
+    worker.observedChanged()
     await clock.advance(0)
     assert.equal(worker.status?.phase, 'Running')
     stop.abort()
@@ -267,8 +267,8 @@ describe('PodWorker', () => {
       },
     })
 
-    for (const news of ['update', 'refresh', 'remove'] as const) {
-      test(`does not wait for a volume any longer after ${news}`, async () => {
+    for (const news of ['desiredChanged', 'observedChanged', 'remove'] as const) {
+      test(`does not wait for a volume any longer after ${news}()`, async () => {
         const { worker, begin, clock, volumeNode, reported, stop } = await setUp(
           { kind: 'syncing' },
           { subject: { kind: 'pod', pod: withVolume } },
@@ -277,7 +277,7 @@ describe('PodWorker', () => {
         begin()
         await clock.advance(1000)
         const before = reported.statuses
-        if (news === 'update') worker.update({ ...withVolume })
+        if (news === 'desiredChanged') worker.desiredChanged({ ...withVolume })
         else worker[news]()
         await clock.advance(0)
         assert.ok(reported.statuses > before)

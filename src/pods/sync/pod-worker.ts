@@ -149,14 +149,14 @@ export class PodWorker {
   }
 
   /** What the runtime has of the pod changed. A pass under way finds that out before it rests; most often it is its own doing. */
-  refresh(): void {
+  observedChanged(): void {
     this.#probing.probes.refresh()
     this.#endWait()
     if (this.#activity.kind === 'rest') this.wake()
   }
 
   /** The newest desired pod; the pass under way ends first, unless it only waits for volumes or devices. */
-  update(pod: Pod): void {
+  desiredChanged(pod: Pod): void {
     this.#life.pod = pod
     this.#passes.updated()
     this.#noteStartup(pod)
@@ -165,7 +165,7 @@ export class PodWorker {
   }
 
   /** Only what the API says of the pod is new. Most often that is what this agent reported itself. */
-  note(pod: Pod): void {
+  apiStatusChanged(pod: Pod): void {
     const isNews = hasApiNews(this.pod, pod)
     this.#life.pod = pod
     this.#noteStartup(pod)

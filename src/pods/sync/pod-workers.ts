@@ -107,7 +107,7 @@ export class PodWorkers {
   observed(uid: PodUid): void {
     const worker = this.#entries.workers.get(uid)
     const leftAlone = this.#entries.leftAlone.get(uid)
-    if (worker !== undefined) worker.refresh()
+    if (worker !== undefined) worker.observedChanged()
     else if (leftAlone !== undefined) this.#update('UPDATE', leftAlone)
     else this.#adoptOrphan(uid)
   }
@@ -228,8 +228,8 @@ export class PodWorkers {
     if (pod.unreadable !== undefined) worker?.terminate('orphaned', toGrace(pod))
     if (worker === undefined || !worker.wanted) return
     const before = worker.pod
-    if (operation === 'RECONCILE') worker.note(pod)
-    else worker.update(pod)
+    if (operation === 'RECONCILE') worker.apiStatusChanged(pod)
+    else worker.desiredChanged(pod)
     if (deletionTimestamp !== undefined) worker.terminate('deleted', undefined)
     // Another component ended it, such as the controller that cleans up after nodes that were away.
     else if (isTerminalInApi(pod) && worker.state.kind === 'syncing') worker.terminate('finished', undefined)
