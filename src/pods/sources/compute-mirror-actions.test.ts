@@ -13,7 +13,7 @@ const mirror = (hash: string, parts: Partial<Pod['metadata']> = {}): Pod =>
   createPod({ metadata: { uid: 'm-1', annotations: { [CONFIG_MIRROR_ANNOTATION]: hash }, ...parts } })
 
 describe('computeMirrorActions()', () => {
-  const wanted = [{ pod: staticPod('a'), wanted: true }]
+  const wanted = [{ pod: staticPod('a'), isDesired: true }]
   const rows: readonly (readonly [string, Partial<MirrorInput>, readonly string[]])[] = [
     ['does nothing where all is right', { staticPods: wanted, mirrors: [mirror('a')] }, []],
     ['makes one that is missing', { staticPods: wanted }, ['create']],
@@ -28,15 +28,15 @@ describe('computeMirrorActions()', () => {
     ['keeps it until all sources have reported what they have', { mirrors: [mirror('a')], allSeen: false }, []],
     [
       'keeps it until its static pod has ended',
-      { staticPods: [{ pod: staticPod('a'), wanted: false }], mirrors: [mirror('a')] },
+      { staticPods: [{ pod: staticPod('a'), isDesired: false }], mirrors: [mirror('a')] },
       [],
     ],
     [
       'keeps it also when another has its name by then',
       {
         staticPods: [
-          { pod: staticPod('a'), wanted: false },
-          { pod: staticPod('b'), wanted: true },
+          { pod: staticPod('a'), isDesired: false },
+          { pod: staticPod('b'), isDesired: true },
         ],
         mirrors: [mirror('a')],
       },
@@ -46,8 +46,8 @@ describe('computeMirrorActions()', () => {
       'makes none for the next of the name before that',
       {
         staticPods: [
-          { pod: staticPod('a'), wanted: false },
-          { pod: staticPod('b'), wanted: true },
+          { pod: staticPod('a'), isDesired: false },
+          { pod: staticPod('b'), isDesired: true },
         ],
       },
       [],

@@ -5,7 +5,7 @@ import type { Pod } from '../../model/pod/pod.ts'
 export interface StaticPod {
   readonly pod: Pod
   /** False for one whose manifest is gone and that has not ended yet. */
-  readonly wanted: boolean
+  readonly isDesired: boolean
 }
 
 export interface MirrorInput {
@@ -31,7 +31,7 @@ export type MirrorBody = Readonly<Record<string, unknown>> & { readonly metadata
  * static pod that it shows still ends, it stays, and the next of that name has none.
  */
 export function computeMirrorActions({ staticPods, mirrors, allSeen, node }: MirrorInput): readonly MirrorAction[] {
-  const ending = new Set(staticPods.filter((each) => !each.wanted).map(({ pod }) => podFullName(pod)))
+  const ending = new Set(staticPods.filter((each) => !each.isDesired).map(({ pod }) => podFullName(pod)))
   const wanted = new Map(
     staticPods.map(({ pod }) => [podFullName(pod), pod] as const).filter(([fullName]) => !ending.has(fullName)),
   )

@@ -33,7 +33,7 @@ function setUp(answer: (request: KubeRequest) => unknown) {
       },
     },
     node: () => world.node,
-    staticPods: () => [{ pod, wanted: true }],
+    staticPods: () => [{ pod, isDesired: true }],
     allSeen: () => true,
     clock,
     random: () => 0,

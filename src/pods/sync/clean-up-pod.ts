@@ -11,7 +11,7 @@ import type { StopInput, StopAndRefreshDeps } from './stop/stop-and-refresh.ts'
 import type { NoteStep } from '../../base/telemetry/note-step.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import type { CleanUpProgress, TerminatedState } from './pod-state.ts'
-import { isWanted } from './pod-state.ts'
+import { isDesired } from './pod-state.ts'
 import type { NodeSettings } from './node-settings.ts'
 import type { PodHistory } from './pod-history.ts'
 import type { LeftoversOwner, RemoveLeftoversDeps } from './stop/remove-leftovers.ts'
@@ -62,7 +62,7 @@ const REMOVAL_PRIORITY = 0
 // Log collectors get a moment to read the last lines before the files go.
 const LINGER_MS = 5000
 
-/** Removes what is left of a pod that has ended: one that is still wanted keeps its newest remains, one that is not keeps nothing. */
+/** Removes what is left of a pod that has ended: one that is still desired keeps its newest remains, one that is not keeps nothing. */
 export async function cleanUpPod(
   deps: CleanUpPodDeps,
   ended: CleanUpPodInput,
@@ -80,7 +80,7 @@ export async function cleanUpPod(
   if (!(await releaseVolumes(deps, observed, shutdown)))
     return { kind: 'wait', ms: RETRY_MS, seen, progress: 'stopped' }
   ended.onUnmounted()
-  if (isWanted(state)) {
+  if (isDesired(state)) {
     const owner = { ...observed, history }
     const leftovers = state.remains === 'kept' ? computeLeftovers(observed, toLeftoverRule(deps, history)) : observed
     await removeInTurn(deps, owner, leftovers, shutdown)
@@ -93,7 +93,7 @@ export async function cleanUpPod(
     : await removeAll(deps, { observed, history }, shutdown)
 }
 
-/** How long what is left of a pod that is not wanted stays yet: not at all when a new worker waits for its place. */
+/** How long what is left of a pod that is not desired stays yet: not at all when a new worker waits for its place. */
 function lingerMs(deps: CleanUpPodDeps, { at, after }: TerminatedState, observed: ObservedPod): number {
   return after === 'replace' ? 0 : Math.max(at + LINGER_MS - deps.clock.monotonic(), tooYoungMs(deps, observed))
 }

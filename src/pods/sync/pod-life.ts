@@ -8,7 +8,7 @@ import type { PodReport } from '../status/pod-report.ts'
 import { computePodGrace } from './decide/compute-grace.ts'
 import { createPodHistory } from './pod-history.ts'
 import type { PodHistory } from './pod-history.ts'
-import { computeTermination, hasCleanedUp, hasStopped, isWanted } from './pod-state.ts'
+import { computeTermination, hasCleanedUp, hasStopped, isDesired } from './pod-state.ts'
 import type { PodState, TerminationRequest } from './pod-state.ts'
 import { PodTermination } from './stop/pod-termination.ts'
 import type { PodTerminationDeps } from './stop/pod-termination.ts'
@@ -70,7 +70,7 @@ export class PodLife {
   report(): PodReport | undefined {
     const { pod, status } = this
     const state = this.state.value
-    if (pod === undefined || !isWanted(state)) return undefined
+    if (pod === undefined || !isDesired(state)) return undefined
     return {
       pod,
       status: status ?? pod.status ?? { phase: 'Pending', qosClass: computeQosClass(pod) },

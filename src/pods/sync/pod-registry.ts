@@ -127,12 +127,12 @@ export class PodRegistry {
   }
 
   /** The static pods that are here; those that are no longer desired too, until they have ended. */
-  staticPods(): readonly { readonly pod: Pod; readonly wanted: boolean }[] {
-    const working = [...this.#entries.workers.values()].flatMap(({ pod, wanted, state }) =>
-      pod !== undefined && (wanted || state.kind === 'terminating') ? [{ pod, wanted }] : [],
+  staticPods(): readonly { readonly pod: Pod; readonly isDesired: boolean }[] {
+    const working = [...this.#entries.workers.values()].flatMap(({ pod, isDesired, state }) =>
+      pod !== undefined && (isDesired || state.kind === 'terminating') ? [{ pod, isDesired }] : [],
     )
     const others = [...[...this.#entries.rejected.values()].map(({ pod }) => pod), ...this.#entries.returning.values()]
-    return [...working, ...others.map((pod) => ({ pod, wanted: true }))].filter(({ pod }) => isStaticPod(pod))
+    return [...working, ...others.map((pod) => ({ pod, isDesired: true }))].filter(({ pod }) => isStaticPod(pod))
   }
 
   /** The pods that were admitted and have not ended, with what they were granted. */
@@ -152,12 +152,12 @@ export class PodRegistry {
 
   /** Those of them that their sources still have. The others have given their room away, also for the scheduler, and only end. */
   admittedPods(): readonly Pod[] {
-    return this.activePods().filter(({ metadata }) => this.#entries.workers.get(metadata.uid)?.wanted === true)
+    return this.activePods().filter(({ metadata }) => this.#entries.workers.get(metadata.uid)?.isDesired === true)
   }
 
   /** The others. */
   endingPods(): readonly Pod[] {
-    return this.activePods().filter(({ metadata }) => this.#entries.workers.get(metadata.uid)?.wanted === false)
+    return this.activePods().filter(({ metadata }) => this.#entries.workers.get(metadata.uid)?.isDesired === false)
   }
 
   /** Is this pod active? */
@@ -176,7 +176,7 @@ export class PodRegistry {
   /** The newest spec of a pod that lives. */
   desired(uid: PodUid): Pod | undefined {
     const worker = this.#entries.workers.get(uid)
-    return worker?.wanted === true && worker.state.kind === 'syncing' ? worker.pod : undefined
+    return worker?.isDesired === true && worker.state.kind === 'syncing' ? worker.pod : undefined
   }
 
   /** What each pod is at, and what was done for it; also of pods that are on their way out. */

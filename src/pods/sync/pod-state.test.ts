@@ -9,7 +9,7 @@ import {
   hasDropped,
   hasStopped,
   hasUnmounted,
-  isWanted,
+  isDesired,
   runsAgain,
   terminatedAt,
 } from './pod-state.ts'
@@ -142,18 +142,18 @@ describe('computeProgress()', () => {
 
 test('what a state says of the pod', () => {
   const says = (state: PodState) =>
-    [isWanted, runsAgain, hasStopped, hasUnmounted, hasCleanedUp, hasDropped]
+    [isDesired, runsAgain, hasStopped, hasUnmounted, hasCleanedUp, hasDropped]
       .filter((ask) => ask(state))
       .map(({ name }) => name)
-  assert.deepEqual(says(waiting), ['isWanted'])
-  assert.deepEqual(says(syncing), ['isWanted'])
-  assert.deepEqual(says(terminating(5)), ['isWanted'])
-  assert.deepEqual(says(terminating(5, 'restart')), ['isWanted', 'runsAgain'])
+  assert.deepEqual(says(waiting), ['isDesired'])
+  assert.deepEqual(says(syncing), ['isDesired'])
+  assert.deepEqual(says(terminating(5)), ['isDesired'])
+  assert.deepEqual(says(terminating(5, 'restart')), ['isDesired', 'runsAgain'])
   assert.deepEqual(says(terminating(5, 'remove')), [])
   assert.deepEqual(says(terminatedAt(7, 'replace')), ['hasStopped'])
   assert.deepEqual(says({ ...terminatedAt(7, 'remove'), progress: 'unmounted' }), ['hasStopped', 'hasUnmounted'])
   const kept: PodState = { ...terminatedAt(7, 'keep'), progress: 'cleaned' }
-  assert.deepEqual(says(kept), ['isWanted', 'hasStopped', 'hasUnmounted', 'hasCleanedUp'])
+  assert.deepEqual(says(kept), ['isDesired', 'hasStopped', 'hasUnmounted', 'hasCleanedUp'])
   assert.deepEqual(says({ ...kept, remains: 'dropped' }).at(-1), 'hasDropped')
   assert.deepEqual(says(gone), ['hasStopped', 'hasUnmounted', 'hasDropped'])
 })

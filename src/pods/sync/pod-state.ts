@@ -108,7 +108,7 @@ export function computeProgress(
 }
 
 /** Its source still has the pod. */
-export function isWanted(state: PodState): boolean {
+export function isDesired(state: PodState): boolean {
   switch (state.kind) {
     case 'waiting':
     case 'syncing':

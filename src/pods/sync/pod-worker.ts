@@ -26,7 +26,7 @@ import {
   hasStopped,
   hasUnmounted,
   isReadmitted,
-  isWanted,
+  isDesired,
   runsAgain,
 } from './pod-state.ts'
 import type { PodState, TerminationCause, TerminationRequest } from './pod-state.ts'
@@ -93,8 +93,8 @@ export class PodWorker {
   }
 
   /** False once the source of the pod no longer has it. */
-  get wanted(): boolean {
-    return isWanted(this.state)
+  get isDesired(): boolean {
+    return isDesired(this.state)
   }
 
   /** It is ended, or ends, for reasons that may pass. */

@@ -123,7 +123,7 @@ export class PodWorkers {
   /** The machine stays: static pods that were ended or rejected for its shutdown run again, because no controller replaces them. */
   runAgain(): void {
     for (const worker of this.#entries.workers.values()) {
-      if (worker.pod === undefined || !worker.wanted || !worker.runsAgain) continue
+      if (worker.pod === undefined || !worker.isDesired || !worker.runsAgain) continue
       this.#entries.returning.set(worker.uid, worker.pod)
       worker.remove()
       worker.makeWay()
@@ -226,7 +226,7 @@ export class PodWorkers {
     this.#updateRejected(pod)
     // What runs of it is being ended already, and may get less time now.
     if (pod.unreadable !== undefined) worker?.terminate('orphaned', toGrace(pod))
-    if (worker === undefined || !worker.wanted) return
+    if (worker === undefined || !worker.isDesired) return
     const before = worker.pod
     if (operation === 'RECONCILE') worker.apiStatusChanged(pod)
     else worker.desiredChanged(pod)
@@ -288,10 +288,10 @@ export class PodWorkers {
       settings: this.#deps.settings,
       onStatus: ({ uid }: PodWorker) => this.#deps.onStatus(uid),
       onEnded: (ended: PodWorker) => {
-        const { pod, uid, wanted } = ended
+        const { pod, uid, isDesired } = ended
         this.#deps.onEnded(uid)
         if (pod !== undefined) this.#releaseName(podFullName(pod))
-        this.#deps.resizes.retry(wanted ? 'pod_terminated' : 'pods_removed')
+        this.#deps.resizes.retry(isDesired ? 'pod_terminated' : 'pods_removed')
         if (pod !== undefined && ended.isReadmitted) this.#revoke(ended, pod)
         this.retryRejected()
       },

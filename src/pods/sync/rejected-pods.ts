@@ -31,7 +31,7 @@ export interface RejectedPod {
   readonly status: PodStatus
 }
 
-/** Which pods may run here, and those that may not: they have no worker, and are shown as failed while they are wanted. */
+/** Which pods may run here, and those that may not: they have no worker, and are shown as failed while they are desired. */
 export class RejectedPods {
   readonly #deps: RejectedPodsDeps
   readonly #rejected: Map<PodUid, RejectedPod>

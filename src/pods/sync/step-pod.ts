@@ -8,7 +8,7 @@ import type { CleanUpPodDeps } from './clean-up-pod.ts'
 import type { ExitJournal } from './report/exit-journal.ts'
 import type { PodLife } from './pod-life.ts'
 import type { PodProbing, PodProbingDeps } from './probing/pod-probing.ts'
-import { computeProgress, computeTermination, isWanted, runsAgain, terminatedAt } from './pod-state.ts'
+import { computeProgress, computeTermination, isDesired, runsAgain, terminatedAt } from './pod-state.ts'
 import type { TerminatedState, TerminationCause } from './pod-state.ts'
 import { syncPod } from './sync-pod.ts'
 import type { SyncPodDeps, SyncSettings } from './sync-pod.ts'
@@ -101,7 +101,7 @@ async function terminate({ deps, life, probing, onEnded }: StepContext, shutdown
   const ending = { ...toEnding(deps, life), probing, graceSeconds, termination }
   const result = await terminatePod(deps, ending, shutdown)
   if (result.kind === 'wait') return result
-  if (life.pod !== undefined && isWanted(state.value)) await recordEnd(deps, life)
+  if (life.pod !== undefined && isDesired(state.value)) await recordEnd(deps, life)
   if (state.value.kind === 'terminating') state.set(terminatedAt(deps.clock.monotonic(), state.value.after))
   deps.log.info('pod ended', { pod: logName, uid: identity.uid, phase: life.status?.phase })
   onEnded()

@@ -28,7 +28,7 @@ const SUFFIX = '.json'
 const RETRY_MS = 10_000
 
 /**
- * How pods ended that are still wanted: a finished pod never runs again, even when the agent was killed and the runtime has lost every
+ * How pods ended that are still desired: a finished pod never runs again, even when the agent was killed and the runtime has lost every
  * trace of it. One small file for each, so that a broken one is the loss of one pod. Without its disk the agent still knows what it saw.
  */
 export class ExitJournal {
