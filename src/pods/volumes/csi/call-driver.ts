@@ -22,7 +22,7 @@ interface Step {
 }
 
 /** Runs a step of mounting a volume and gives its failures the words that users know. */
-export async function inStep<T>(step: Step, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function withVolumeStepErrors<T>(step: Step, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await work()
   } catch (error) {

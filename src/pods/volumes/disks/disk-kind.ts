@@ -192,14 +192,20 @@ export class DiskKind<D extends Disk> implements VolumeKind {
     if (use === 'files' && (await mountsAt(mounter, staging)).length > 0) return 'staged'
     const attach = () => this.#protocol.attach(disk, { request, staging }, signal)
     const step = `attach the disk of volume "${request.name}" (${this.plugin})`
-    const device = await this.#inStep(
+    const device = await this.#withVolumeStepErrors(
       volume,
       'WaitForAttach',
       () => request.noteStep?.(step, attach) ?? attach(),
       signal,
     )
     if (use === 'device') this.#devices.set(staging, device)
-    else await this.#inStep(volume, 'MountDevice', () => this.#mount({ request, disk, volume, device }, signal), signal)
+    else
+      await this.#withVolumeStepErrors(
+        volume,
+        'MountDevice',
+        () => this.#mount({ request, disk, volume, device }, signal),
+        signal,
+      )
     return 'staged'
   }
 
@@ -216,7 +222,12 @@ export class DiskKind<D extends Disk> implements VolumeKind {
   }
 
   /** Once the disk may be here it is taken from the node with its last pod, whatever failed. */
-  async #inStep<T>({ use }: DiskVolume, name: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #withVolumeStepErrors<T>(
+    { use }: DiskVolume,
+    name: string,
+    work: () => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     try {
       return await work()
     } catch (error) {

@@ -1,6 +1,6 @@
 import { freeDevice, mapDevice } from '../../mounts/map-device.ts'
 import type { TearDownRequest } from '../../volume-kind.ts'
-import { inStep, requireDriver } from '../call-driver.ts'
+import { withVolumeStepErrors, requireDriver } from '../call-driver.ts'
 import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import { csiAttachmentName } from '../csi-names.ts'
 import { deviceStaging } from '../csi-paths.ts'
@@ -30,7 +30,7 @@ export async function publishDevice(deps: CsiVolumeDeps, wanted: PublishRequest,
   const { request, volume, attached } = wanted
   const { staging, published, mapped } = deviceStaging(deps.rootDirectory, request.specName)
   const targetPath = `${published}/${request.uid}`
-  return await inStep(
+  return await withVolumeStepErrors(
     STEP,
     async () => {
       const driver = requireDriver(deps.drivers, volume.driver)

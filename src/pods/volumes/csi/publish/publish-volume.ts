@@ -3,7 +3,7 @@ import type { Token } from '../../../objects/object-api.ts'
 import { setVolumeGroup } from '../../mounts/set-volume-group.ts'
 import type { SetUpRequest } from '../../volume-kind.ts'
 import { VolumeStepError } from '../../volume-step-error.ts'
-import { csiErrorText, inStep, requireDriver } from '../call-driver.ts'
+import { csiErrorText, withVolumeStepErrors, requireDriver } from '../call-driver.ts'
 import { computeGroupChange } from './compute-group-change.ts'
 import { computePublishContext } from './compute-publish-context.ts'
 import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
@@ -32,7 +32,7 @@ export async function publishVolume(deps: CsiVolumeDeps, wanted: PublishRequest,
   // What containers may use stays as it is.
   const clear =
     request.ready === undefined && request.isFound !== true ? () => clearPublished(deps, request.path) : undefined
-  await inStep(
+  await withVolumeStepErrors(
     { ...STEP, clear },
     async () => {
       const driver = requireDriver(deps.drivers, volume.driver)

@@ -1,5 +1,5 @@
 import type { SetUpRequest } from '../../volume-kind.ts'
-import { inStep, requireDriver } from '../call-driver.ts'
+import { withVolumeStepErrors, requireDriver } from '../call-driver.ts'
 import { clearStaging } from './clear-staging.ts'
 import type { CsiVolumeDeps } from '../csi-volume-deps.ts'
 import type { CsiVolume } from '../csi-volume.ts'
@@ -31,7 +31,7 @@ export async function stageVolume(
 ): Promise<'none' | 'staged'> {
   const { volume, node, isFound } = staging
   const clear = isFound ? undefined : () => clearStaging(deps, node)
-  return await inStep({ ...STEPS[volume.use], clear }, () => stage(deps, staging, signal), signal)
+  return await withVolumeStepErrors({ ...STEPS[volume.use], clear }, () => stage(deps, staging, signal), signal)
 }
 
 async function stage(
