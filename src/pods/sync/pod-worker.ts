@@ -287,7 +287,7 @@ export class PodWorker {
     this.wake()
     const pod = withAllocatedResources(this.#deps, this.#life)
     if (this.#activity.kind === 'rest' || pod === undefined) return
-    await this.#probing.report(pod, this.#life.observed(this.#deps.observer), false)
+    await this.#probing.updateStatus(pod, this.#life.observed(this.#deps.observer), false)
     this.#deps.onStatus(this)
   }
 

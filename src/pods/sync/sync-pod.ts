@@ -133,7 +133,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
     return { kind: 'finished' }
   }
   await probes.sync(pod, seen, signals.shutdown)
-  await report(context, { pod, observed, override: late })
+  await updateStatus(context, { pod, observed, override: late })
   await probes.remember(pod, observed)
   if (late !== undefined) deps.events.record(pod, { type: 'Normal', reason: late.reason, message: late.message })
   if (isTerminalPhase(history.status?.phase)) return { kind: 'finished' }
@@ -153,7 +153,7 @@ async function pass(context: SyncContext, pod: Pod, signals: PassSignals): Promi
     now,
   })
   if (actions.ended && pod.metadata.deletionTimestamp === undefined) {
-    await report(context, { pod, observed, override: LOST })
+    await updateStatus(context, { pod, observed, override: LOST })
     return { kind: 'finished' }
   }
   const pause =
@@ -197,7 +197,7 @@ async function reject(
   const { events, metrics } = context.deps
   events.record(pod, { type: 'Warning', reason, message })
   metrics.podRejected(reason)
-  await report(context, {
+  await updateStatus(context, {
     pod,
     observed,
     override: { phase: 'Failed', reason, message: `Pod was rejected: ${message}` },
@@ -222,7 +222,7 @@ async function act(
   const reportNow = async () => {
     const made = await refreshPod(context, pod)
     history.unsure = true
-    await report(context, { pod, observed: made ?? observed })
+    await updateStatus(context, { pod, observed: made ?? observed })
     context.onStatus()
   }
   const { backOffLimits } = settings
@@ -232,7 +232,7 @@ async function act(
   const fresh = does ? await refreshPod(context, pod) : seen
   // A container that has to wait for its next start is shown as waiting at once, not when the wait has ended.
   if (does || actions.backingOff.length > 0)
-    await report(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
+    await updateStatus(context, { pod, observed: fresh ?? emptyObservedPod(pod.metadata) })
   await trim(context, { pod, observed: fresh }, signals.shutdown)
   if (!complete) return wait(context, pod, { ms: jitter(deps, RETRY_MS), seen: fresh })
   // Doing what changes nothing once more would change nothing again, and without end.
@@ -245,7 +245,7 @@ function changesSomething({ killPod, createSandbox, reset, resize, kill, start }
   return killPod || createSandbox || reset !== undefined || resize !== undefined || kill.length > 0 || start.length > 0
 }
 
-async function report(
+async function updateStatus(
   { deps, settings, history, probes }: SyncContext,
   update: Omit<Parameters<typeof updatePodStatus>[1], 'ended'>,
 ): Promise<void> {

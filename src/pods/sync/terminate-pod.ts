@@ -35,7 +35,7 @@ export async function terminatePod(
   await probing.probes.end()
   const waitMs = await releaseInjections(deps, { ...observed(), history }, shutdown)
   if (waitMs !== undefined) return { kind: 'wait', ms: waitMs, seen }
-  if (pod !== undefined) await probing.report(pod, observed(), true)
+  if (pod !== undefined) await probing.updateStatus(pod, observed(), true)
   return { kind: 'ended' }
 }
 

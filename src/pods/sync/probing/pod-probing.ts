@@ -55,7 +55,7 @@ export class PodProbing implements AsyncDisposable {
   }
 
   /** Computes the status again. */
-  async report(pod: Pod, observed: ObservedPod, ended: boolean): Promise<void> {
+  async updateStatus(pod: Pod, observed: ObservedPod, ended: boolean): Promise<void> {
     const { history, runtimeName } = this.#probed
     const context = { deps: this.#deps, history, runtimeName, probes: this.probes }
     await updatePodStatus(context, { pod, observed, ended })
