@@ -40,7 +40,7 @@ const random = () => Math.random()
 // Where runc, ip and iptables are; the PATH of a login that became root may lack it.
 process.env['PATH'] = [process.env['PATH'], '/usr/local/sbin', '/usr/sbin', '/sbin'].filter(Boolean).join(':')
 
-// Of a careful shell it may be 077: then no other user could enter what the runtime unpacks, and containers of theirs would not start.
+// A careful shell may have set it to 077: then no other user could enter what the runtime unpacks, and containers of theirs would not start.
 process.umask(0o022)
 
 const deps: StandaloneDeps = {

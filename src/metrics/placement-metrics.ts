@@ -6,7 +6,7 @@ export interface PlacementMetrics {
   podPlaced(placed: { readonly milliseconds: number; readonly failed: boolean }): void
   /** What had to come from one NUMA node did, or could not. */
   placementAligned(scope: 'container' | 'pod', aligned: boolean): void
-  /** So many kinds of memory were given to a container. */
+  /** A container was given memory of this many kinds. */
   memoryGiven(kinds: number): void
   memoryRejected(): void
   /** A pod got memory as a whole, which so many containers have for themselves or share. */

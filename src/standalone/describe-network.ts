@@ -64,7 +64,7 @@ function describeIngress({ record: { ingressPorts }, isUp, portProblems }: Netwo
   return [formatIngressPorts(open), ...portProblems.map(formatPortProblem)].filter((text) => text !== '').join('; ')
 }
 
-/** What of a part there is to know; whether it was left out. */
+/** The text about a part, or that it was left out. */
 function unlessOff({ record: { without = [] } }: NetworkState, part: string, what: string): string {
   return without.includes(part) ? `switched off (--without ${part})` : what
 }

@@ -1,6 +1,6 @@
 import type { PersistentVolume, Pod, PodSpec, Volume } from '../../model/generated/core-v1.ts'
 
-/** What of its namespace a pod needs to run, by name. */
+/** The objects of its namespace that a pod needs to run, by name. */
 export interface NeededObjects {
   readonly secrets: ReadonlySet<string>
   readonly configMaps: ReadonlySet<string>

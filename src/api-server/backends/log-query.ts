@@ -8,7 +8,7 @@ const STREAMS = ['All', 'Stderr', 'Stdout']
 // Each with the smallest value that it may have.
 const NUMBERS: Readonly<Record<string, number>> = { sinceSeconds: 1, tailLines: 0, limitBytes: 1 }
 
-/** What of the query of a log the kubelet is asked. Throws an ApiError for values that cannot be. */
+/** The part of a log's query that is passed on to the kubelet. Throws an ApiError for values that cannot be. */
 export function toLogQuery(asked: URLSearchParams, podName: string): URLSearchParams {
   const query = new URLSearchParams()
   for (const flag of FLAGS) if (isTrue(asked.get(flag))) query.set(flag, 'true')

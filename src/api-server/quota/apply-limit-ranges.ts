@@ -70,7 +70,7 @@ function itemOf({ spec }: LimitRange, type: string): LimitRangeItem | undefined 
   return spec?.limits.find((item) => item.type === type)
 }
 
-/** What of a pod is outside of a range. */
+/** The amounts of a pod that are outside of a range. */
 export function findPodFaults(spec: PodSpec, range: ObjectOf<LimitRange>): readonly string[] {
   return (range.spec?.limits ?? []).flatMap((item) => {
     if (item.type === 'Container') {
@@ -94,7 +94,7 @@ export function refuseByLimitRanges(
   throw forbidden({ group: '', resource, name }, others.length === 0 ? first : `[${faults.join(', ')}]`)
 }
 
-/** What of a claim is outside of a range. */
+/** The amounts of a claim that are outside of a range. */
 export function findClaimFaults({ spec }: PersistentVolumeClaim, range: ObjectOf<LimitRange>): readonly string[] {
   const item = itemOf(range, 'PersistentVolumeClaim')
   if (item === undefined) return []

@@ -60,7 +60,7 @@ async function answerBackup({ store }: ApiDeps, { method }: ApiRequest): Promise
   return jsonResponse(200, {})
 }
 
-/** Whatever comes of a request about a kind that is on its way out, the client gets to know that. */
+/** A client that asks about a deprecated kind is told so in every answer, whether the request succeeds or fails. */
 function withDeprecation(
   { resources }: ApiDeps,
   { group, version, resource }: RequestInfo,

@@ -169,7 +169,7 @@ class ValueBuilder {
 
   /** Copies what "<<" names. As in Go, what comes later in the text wins, be it the merge or a key. */
   #merge(object: object, offsets: Map<string | number, number>, value: DocumentValue, offset: number): void {
-    // Of several merged maps the first wins, so it comes last.
+    // The first of several merged maps wins, so it comes last.
     const sources = Array.isArray(value) ? (value as readonly DocumentValue[]).toReversed() : [value]
     for (const source of sources) {
       if (typeof source !== 'object' || source === null || Array.isArray(source)) {

@@ -10,7 +10,7 @@ export interface PodAllocation {
   readonly pod: ResourceRequirements | undefined
 }
 
-/** What of a pod can change its size while it runs, beside regular containers and sidecars. */
+/** The parts of a pod that can change their size while it runs, beside regular containers and sidecars. */
 export interface ResizeScope {
   readonly initContainers: boolean
   readonly podLevel: boolean

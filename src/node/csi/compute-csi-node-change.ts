@@ -59,7 +59,7 @@ function isMigratedList(text = ''): boolean {
   return listed.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((plugin) => listed.has(plugin))
 }
 
-/** Of an entry only the count may be changed, so one that is otherwise goes first and comes again in the next step. */
+/** Only the count of an entry may be changed, so one that differs otherwise is removed first and added again in the next step. */
 function nextDrivers(before: readonly CsiNodeDriver[], known: KnownDrivers): readonly CsiNodeDriver[] | undefined {
   const replaced = new Set<string>()
   const kept = before.flatMap((entry): readonly CsiNodeDriver[] => {

@@ -7,7 +7,7 @@ import type { ObservedSignal } from './observed-signal.ts'
  */
 export type DiskLayout = 'shared' | 'separate' | 'split'
 
-/** What of a pod counts. */
+/** The parts of a pod that count. */
 export type DiskPart = 'rootfs' | 'logs' | 'volumes'
 
 /** What the node can give up itself before pods have to. */

@@ -2,7 +2,7 @@ import type { LogPiece } from './log-pieces.ts'
 import { formatLogTime, isBefore, parseLogTime } from './log-time.ts'
 import type { LogTime } from './log-time.ts'
 
-/** What of a log is wanted, and how. */
+/** Which part of a log is wanted, and how. */
 export interface LogFormat {
   readonly stream: 'all' | 'stdout' | 'stderr'
   /** Entries older than this are left out. */

@@ -60,7 +60,7 @@ export function computeSourceDiff(known: KnownPods, set: SourceSet): SourceDiff 
   return { updates, known: next, duplicates }
 }
 
-/** Of several pods with one name or one UID the one that is known stays, so that a copied manifest disturbs nothing; else the first. */
+/** When several pods have one name or one UID, the one that is known stays, so that a copied manifest disturbs nothing; else the first. */
 function dropDuplicates(known: KnownPods, pods: readonly Pod[]): { kept: readonly Pod[]; duplicates: readonly Pod[] } {
   const byName = chooseOne(pods, podFullName, ({ metadata }) => known.has(metadata.uid))
   const byUid = chooseOne(

@@ -21,7 +21,7 @@ export type StaticPodOrigin =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'etcd'; readonly key: string }
 
-/** What of this node goes into its static pods. */
+/** The settings of this node that go into its static pods. */
 export interface StaticPodSettings {
   readonly nodeName: string
   /** Refuse pods that refer to objects of the API. Parity: the gate PreventStaticPodAPIReferences. */

@@ -38,7 +38,7 @@ interface SourceState {
 export class PodConfigMux {
   readonly #options: PodConfigMuxOptions
   readonly #seen = new Map<string, SourceState>()
-  /** Of a UID that several sources have, the first of them counts until it has it no more. */
+  /** When several sources have a pod of one UID, the first of them counts until it no longer has it. */
   readonly #owners = new Map<PodUid, string>()
   #isComplete = false
 
@@ -73,7 +73,7 @@ export class PodConfigMux {
     this.#options.onAllSeen?.()
   }
 
-  /** What of a step of a source is left when other sources have pods of the same UID. */
+  /** The part of a step that is left when other sources have pods of the same UID. */
   #settle(update: PodUpdate): readonly PodUpdate[] {
     const { operation, source, pods } = update
     const own = pods.filter((pod) => this.#counts(operation, source, pod))
@@ -106,7 +106,7 @@ export class PodConfigMux {
     return undefined
   }
 
-  /** Has every source sent its first set? Before that an absent pod is not a deleted one. */
+  /** True once every source has sent its first set. Before that an absent pod is not a deleted one. */
   allSeen(): boolean {
     return this.#options.sources.every((source) => this.#seen.has(source))
   }

@@ -26,7 +26,7 @@ export interface ReportMemory {
   uid: PodUid | undefined
   /** The status that the API last took, as text. */
   reported: string | undefined
-  /** What of it the API does not keep as it was sent, and at which version of the object that was seen. */
+  /** The parts of it that the API does not keep as they were sent, and the version of the object at which that was seen. */
   unkept: { readonly patch: string; readonly version: string | undefined } | undefined
   /** The version of the object whose end was asked for. */
   endAsked: string | undefined

@@ -23,7 +23,7 @@ export interface PhaseOverride {
   readonly yieldsToSuccess?: boolean
 }
 
-/** What of a status the configuration switches on and off. */
+/** The parts of a status that the configuration switches on and off. */
 export interface StatusSettings {
   /** Whether the condition PodReadyToStartContainers is reported. Parity: the gate PodReadyToStartContainersCondition. */
   readonly reportsSandbox: boolean

@@ -140,7 +140,7 @@ function toCalls(deps: DockerDeps, streaming: DockerStreamServer): Parameters<ty
   }
 }
 
-/** Of the calls that answer with a stream, the agent uses the events alone. */
+/** The stream of events: the only call with a stream that the agent uses. */
 function streams(deps: DockerDeps) {
   return {
     async *getContainerEvents(_request: object, signal: AbortSignal) {

@@ -6,7 +6,7 @@ export interface MountEntry {
   readonly parentId: number
   /** As in 8:1. */
   readonly device: string
-  /** What of the file system is mounted. */
+  /** Which folder of the file system is mounted. */
   readonly root: string
   readonly point: string
   readonly options: readonly string[]

@@ -1,6 +1,6 @@
 import process from 'node:process'
 
-/** What of the process is needed to end it. */
+/** What is needed of a process to end it. */
 type EndingProcess = Pick<NodeJS.Process, 'getActiveResourcesInfo' | 'execve' | 'exit'>
 
 // Node runs these in threads, and an exit waits for each thread: for a name server that does not answer, ten seconds and more.

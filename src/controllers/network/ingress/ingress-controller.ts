@@ -244,7 +244,7 @@ async function writeAddress(
   await ingresses.updateStatus({ ...ingress, status: { ...ingress.status, loadBalancer } }, signal)
 }
 
-/** What of an Ingress anything depends on. */
+/** The parts of an Ingress that anything depends on. */
 function relevantOf(ingress: Live<Ingress> | undefined) {
   if (ingress === undefined) return undefined
   const { annotations, deletionTimestamp } = ingress.metadata

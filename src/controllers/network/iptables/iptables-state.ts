@@ -82,7 +82,7 @@ function isJump(rule: string, prefix: string): boolean {
   return rule.includes(` -j ${prefix}-`) && !rule.startsWith(`-A ${prefix}-`)
 }
 
-/** What of each table is ours, and all of its rules. */
+/** Our chains of each table, and all of its rules. */
 function parseSaved(text: string, prefix: string) {
   const found = {
     mangle: { chains: [] as string[], rules: new Set<string>() },

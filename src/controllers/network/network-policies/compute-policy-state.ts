@@ -10,7 +10,7 @@ import { FAMILY_TERMS } from './family-terms.ts'
 import type { FamilyTerms } from './family-terms.ts'
 import type { PolicyPod } from './policy-pod.ts'
 
-/** What of the node's network the rules depend on. */
+/** The parts of the node's network that the rules depend on. */
 export interface PolicyNetwork {
   /** The device that all pods are attached to. */
   readonly bridge: string

@@ -117,7 +117,7 @@ export function createUnenforcedPolicies(
   }
 }
 
-/** What of a pod the rules depend on. */
+/** The parts of a pod that the rules depend on. */
 function relevantOf(pod: Live<Pod> | undefined) {
   if (pod === undefined) return undefined
   const { podIP, podIPs, phase } = pod.status ?? {}

@@ -4,7 +4,7 @@ import type { EndpointTarget } from '../endpoints/compute-targets.ts'
 import type { IpFamily } from '../../../model/text/ip-number.ts'
 import type { ProxiedPort } from './proxied-port.ts'
 
-/** What of the node's network the rules depend on. */
+/** The parts of the node's network that the rules depend on. */
 export interface ProxyNetwork {
   /** Where services have their addresses. */
   readonly serviceRanges: readonly string[]

@@ -51,7 +51,7 @@ export function createTaintEvictionController(deps: ControllerDeps): Controller 
   })
 }
 
-/** What of a pod decides. */
+/** The parts of a pod that decide. */
 function judgedOf(pod: Live<Pod> | undefined) {
   if (pod === undefined) return undefined
   const { metadata, spec } = pod

@@ -5,7 +5,7 @@ import type { ProblemList } from './problem-list.ts'
 
 type Volumes = ReadonlyMap<string, Volume>
 
-/** What of the pod's volumes a container sees as directories and as devices. */
+/** Which of the pod's volumes a container sees as directories, and which as devices. */
 export function validateMounts(container: Container, volumes: Volumes, path: FieldPath, problems: ProblemList): void {
   const mounts = container.volumeMounts ?? []
   const devices = container.volumeDevices ?? []

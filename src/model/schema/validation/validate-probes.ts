@@ -8,7 +8,7 @@ import { validatePortReference } from './validate-ports.ts'
 type Handler = LifecycleHandler & { readonly [K in ProbeKind]?: Probe[K] }
 type ProbeKind = { readonly [K in keyof Probe]-?: NonNullable<Probe[K]> extends object ? K : never }[keyof Probe]
 
-// Of every one a pod may have only one.
+// Each probe or hook may have only one of them.
 const HANDLERS = keysOf<Handler>({ exec: true, httpGet: true, tcpSocket: true, grpc: true, sleep: true })
 
 /** What the rules of probes and hooks need to know of their pod. */

@@ -5,7 +5,7 @@ import type { CpuPolicyOptions } from '../cpu-policy.ts'
 import { threadsPerCore } from '../cpu-topology.ts'
 import type { CpuTopology } from '../cpu-topology.ts'
 
-/** So many of the CPUs as the options want them; undefined when there are too few. */
+/** Chooses the given number of CPUs by the options of the policy; undefined when too few are available. */
 export function computeChosenCpus(
   { topology, options }: { readonly topology: CpuTopology; readonly options: CpuPolicyOptions },
   { available, count }: { readonly available: CpuSet; readonly count: number },

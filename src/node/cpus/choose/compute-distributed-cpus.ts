@@ -4,7 +4,7 @@ import type { CpuRequest } from './compute-packed-cpus.ts'
 import { allCpus, groupCpus } from '../cpu-topology.ts'
 import type { CpuTopology } from '../cpu-topology.ts'
 
-/** So many CPUs of one NUMA node. */
+/** How many CPUs of one NUMA node. */
 interface Share {
   readonly node: number
   readonly count: number

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { AccessQuestion } from '../../messages/page-message.ts'
 import { change } from '../session.ts'
 
-/** What of these the user may do; nothing as long as it is not known, or cannot be asked. */
+/** Which of these the user may do; none as long as it is not known, or cannot be asked. */
 export function useAccess(questions: readonly Partial<AccessQuestion>[]): readonly boolean[] {
   const asked = JSON.stringify(questions)
   const [known, setKnown] = useState<{ readonly asked: string; readonly answers: readonly boolean[] }>()

@@ -47,7 +47,7 @@ export function computePullPermission({ policy, allowlist, repository, history }
   return kubernetesSecrets.length === 0 && kubernetesServiceAccounts.length === 0 ? 'pull' : { rights }
 }
 
-/** What of a pod's proofs opens an image; a secret that is not recorded as it is now is to be recorded. */
+/** Which of a pod's proofs opens an image; a secret that is not recorded as it is now is to be recorded. */
 export function findProof(
   rights: ImageAccessRights,
   proofs: PodProofs,

@@ -4,7 +4,7 @@ import { usesSwap } from '../../containers/compute-container-resources.ts'
 import type { ContainerResourceSettings } from '../../containers/compute-container-resources.ts'
 import type { ResizeRules } from './compute-resize-rejection.ts'
 
-/** What of a pod's resources may change while it runs. */
+/** Which of a pod's resources may change while it runs. */
 export function toResizeScope({ gates }: Pick<Settings, 'gates'>): ResizeScope {
   return {
     initContainers: gates.enabled('InPlacePodVerticalScalingInitContainers'),

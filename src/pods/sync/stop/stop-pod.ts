@@ -56,7 +56,7 @@ export async function stopPod(deps: StopPodDeps, request: PodStop, signal: Abort
   )
 }
 
-/** Of an orphan whose container has a hook: that is run too, within the grace of orphans. */
+/** A hook of an orphan's container is run too, within the grace of orphans. */
 function findKeptPod(observed: ObservedPod, container: ObservedContainer): Pod | undefined {
   return container.keptSpec?.preStop === undefined ? undefined : toKeptPod({ observed, container })
 }

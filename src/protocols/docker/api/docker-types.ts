@@ -1,4 +1,4 @@
-/** What of Docker's answers is used here, under Docker's names. */
+/** The parts of Docker's answers that are used here, under Docker's names. */
 export interface DockerVersion {
   readonly Version: string
   readonly ApiVersion: string

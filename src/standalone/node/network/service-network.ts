@@ -19,7 +19,7 @@ import { errorMessage } from '../../../base/telemetry/error-text.ts'
 const DEADLINE_MS = 10_000
 const PREFIX = 16
 
-/** What of the machine's network services can rely on. */
+/** The parts of the machine's network that services can rely on. */
 export interface ServiceNetwork {
   /** Whether the machine has the addresses of the API and of DNS. */
   readonly hasAddresses: boolean

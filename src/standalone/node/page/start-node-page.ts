@@ -14,7 +14,7 @@ export async function startNodePage(
   }: { readonly layout: NodeLayout; readonly nodeName: string; readonly port: number | undefined },
   group: TaskGroup,
 ): Promise<boolean> {
-  // Of an earlier run, which served another one.
+  // It is of an earlier run, which served another one.
   await removeTree(layout.pageAccess)
   if (port === undefined) return false
   const tried = Promise.withResolvers<boolean>()
