@@ -2,7 +2,7 @@ import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { CONFIG_MIRROR_ANNOTATION, isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 
-/** A pod that is wanted here. */
+/** A desired pod. */
 export interface WantedPod {
   readonly pod: Pod
   readonly status: { readonly phase?: string | undefined }

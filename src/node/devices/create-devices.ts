@@ -114,7 +114,7 @@ export async function createDevices(deps: CreateDevicesDeps, tasks: TaskGroup) {
     /** The pod runs already: it keeps its devices. */
     adopt: ({ metadata: { uid } }: Pod) => assignments.confirm(uid),
 
-    /** All pods that are wanted have been seen: others need nothing. */
+    /** All desired pods have been seen: others need nothing. */
     sourcesReady(isHere: (uid: PodUid) => boolean): void {
       for (const uid of assignments.uids) if (!isHere(uid)) pods.free(uid)
     },

@@ -8,7 +8,7 @@ import type { PodUid } from '../../model/pod/pod.ts'
 import type { Remains } from '../../system/directories/remove-own-directory.ts'
 
 interface PodRemainsDeps {
-  /** Is this pod wanted here, or still being ended? */
+  /** Is this pod desired, or still being ended? */
   readonly knows: (uid: PodUid) => boolean
   readonly events: NodeEvents
   readonly clock: Clock

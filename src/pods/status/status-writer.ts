@@ -17,7 +17,7 @@ import type { ReportMemory, ReportResult } from './report-pod-status.ts'
 
 export interface StatusWriterDeps {
   readonly client: Pick<KubeClient, 'send'>
-  /** What is true of a pod now; undefined when it is not wanted here any more. */
+  /** What is true of a pod now; undefined when it is no longer desired. */
   readonly report: (uid: PodUid) => PodReport | undefined
   /** A pod of the API to a Pod; throws when it is none. */
   readonly decode: (object: unknown) => Pod

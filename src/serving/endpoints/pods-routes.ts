@@ -7,7 +7,7 @@ import { sendAnswer } from '../http/send-answer.ts'
 import { formatExactJson } from '../../base/document/exact-json.ts'
 import type { PodView } from './pod-view.ts'
 
-/** GET /pods: every pod that is wanted here, as a PodList. A pod whose status did not change is not encoded again. */
+/** GET /pods: every desired pod, as a PodList. A pod whose status did not change is not encoded again. */
 export function createPodsRoute(views: () => readonly PodView[]): Route {
   const texts = new WeakMap<PodStatus, { readonly pod: Pod; readonly text: string }>()
   const toText = ({ pod, status }: PodView) => {

@@ -11,7 +11,7 @@ import type { GrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 import { CallRefusal, toGrpcService } from '../../protocols/grpc/to-grpc-service.ts'
 
 export interface PodsServiceDeps {
-  /** The pods that are wanted here. */
+  /** The desired pods. */
   readonly pods: () => readonly PodWithStatus[]
   readonly find: (uid: PodUid) => PodWithStatus | undefined
   readonly changes: PodChanges
