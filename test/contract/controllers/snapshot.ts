@@ -143,8 +143,12 @@ function podSpec(spec: AnyObject): object {
 
 /** An event without when and how often. */
 export function shownOfEvent(event: AnyObject, withMessage: boolean): string {
-  const { involvedObject, type, reason, source, reportingComponent } = event
+  const { involvedObject, type, reason } = event
   const message = withMessage ? `: ${event.message.replace('(combined from similar events): ', '')}` : ''
-  const component = source?.component || reportingComponent
-  return `${involvedObject.kind}/${involvedObject.name} ${type} ${reason}${message} (${component})`
+  return `${involvedObject.kind}/${involvedObject.name} ${type} ${reason}${message} (${componentOf(event)})`
+}
+
+/** Who made an event. */
+export function componentOf({ source, reportingComponent }: AnyObject): string {
+  return source?.component || reportingComponent
 }

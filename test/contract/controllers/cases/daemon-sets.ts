@@ -4,9 +4,13 @@ import { ENDS } from '../pod-actor.ts'
 import { daemonSet, template, templateOf } from './objects.ts'
 
 /** A node for this case alone: others run beside it. */
-async function withNode(world: CaseWorld, run: (node: string) => Promise<void>): Promise<void> {
+async function withNode(
+  world: CaseWorld,
+  run: (node: string) => Promise<void>,
+  taints?: readonly object[],
+): Promise<void> {
   const name = `${world.namespace}-node`
-  await world.addNode(name, { [world.namespace]: 'yes' })
+  await world.addNode(name, { labels: { [world.namespace]: 'yes' }, ...(taints && { taints }) })
   try {
     await run(name)
   } finally {
@@ -49,11 +53,11 @@ const toleration = { tolerations: [{ key: 'example.com/bad', operator: 'Exists' 
 const onNode = (
   name: string,
   run: (world: CaseWorld, node: string) => Promise<void>,
-  isSlow = false,
+  { isSlow = false, taints }: { readonly isSlow?: boolean; readonly taints?: readonly object[] } = {},
 ): BehaviourCase => ({
   name: `DaemonSet: ${name}`,
   ...(isSlow && { isSlow }),
-  run: (world) => withNode(world, (node) => run(world, node)),
+  run: (world) => withNode(world, (node) => run(world, node), taints),
 })
 
 const tainted = (name: string, effect: string, key?: string): BehaviourCase =>
@@ -66,12 +70,16 @@ const tainted = (name: string, effect: string, key?: string): BehaviourCase =>
   })
 
 const neverMade = (name: string, effect: string, key?: string, podSpec: object = {}): BehaviourCase =>
-  onNode(`a new set and a taint of ${name}`, async (world, node) => {
-    await world.patch('nodes', node, taint(effect, key))
-    await world.create('daemonsets', set(world, {}, 'ready', podSpec))
-    await world.untilObject('daemonsets', 'web', ({ status }) => status?.observedGeneration === 1)
-    await world.snap('tainted')
-  })
+  // Made with its taint: the real one could see the set before the taint of a node that it knows.
+  onNode(
+    `a new set and a taint of ${name}`,
+    async (world) => {
+      await world.create('daemonsets', set(world, {}, 'ready', podSpec))
+      await world.untilObject('daemonsets', 'web', ({ status }) => status?.observedGeneration === 1)
+      await world.snap('tainted')
+    },
+    { taints: taint(effect, key).spec.taints },
+  )
 
 export const daemonSetCases: readonly BehaviourCase[] = [
   onNode('is created', async (world) => {
@@ -188,7 +196,7 @@ export const daemonSetCases: readonly BehaviourCase[] = [
       await world.untilObject('daemonsets', 'web', isDone)
       await world.snap('available')
     },
-    true,
+    { isSlow: true },
   ),
   onNode('an affinity of its own is replaced', async (world) => {
     const expression = { key: world.namespace, operator: 'In', values: ['yes'] }
