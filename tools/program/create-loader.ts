@@ -26,7 +26,7 @@ interface ProgramFiles {
 export function createLoader(files: ProgramFiles): (name: string) => unknown {
   const { cache } = files
   const loaded = new Map<string, { exports: unknown }>()
-  // A program that may be killed, and then writes nothing, calls flushCompileCache().
+  // A program that may be killed, and then writes nothing, calls flushCompileCache() when it has come to what it is for.
   if (cache !== undefined) process.once('exit', () => cache.write())
 
   const load = (name: string): unknown => {
@@ -48,10 +48,11 @@ export function createLoader(files: ProgramFiles): (name: string) => unknown {
   const run = (name: string, module: { exports: unknown }): void => {
     const text = files.readText(name)
     const kept = cache?.read(name, text)
-    const code = kept ?? files.readBuiltCode?.(name)
+    const code = kept?.code ?? files.readBuiltCode?.(name)
     const script = new Script(text, { filename: files.scripts + name, ...(code && { cachedData: code }) })
     // V8 takes no code of another version, or of a processor with less.
-    if (kept === undefined || script.cachedDataRejected === true) cache?.add(name, text, script)
+    const isKept = kept !== undefined && script.cachedDataRejected !== true
+    if (!isKept || !kept.isWhole) cache?.add(name, { text, script, isKept })
     const filename = files.folder + name
     const start = script.runInThisContext() as Start
     start(module, module.exports, (specifier) => find(name, specifier), { url: `file://${filename}`, filename })
@@ -65,7 +66,7 @@ export function createLoader(files: ProgramFiles): (name: string) => unknown {
     return Object.create(nodeModule, {
       createRequire: { value: createRequire },
       // Takes the place of Node's, which knows nothing of these files.
-      flushCompileCache: { value: () => cache?.write() },
+      flushCompileCache: { value: () => cache?.writeWhole() },
     })
   }
   return load

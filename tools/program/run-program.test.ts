@@ -17,7 +17,7 @@ import { basename } from 'node:path'
 import { add, early } from './early.ts'
 void import('./late.ts').then((part) => {
   if (process.argv[2] === 'call') add(1)
-  flushCompileCache()
+  if (process.argv[2] !== 'leave') flushCompileCache()
   console.log([early, part.late, basename(import.meta.filename), new URL('.', import.meta.url).pathname].join())
   if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL')
 })`,
@@ -56,6 +56,20 @@ describe('a program of dist', () => {
       code().map((name) => statSync(join(dist, 'compiled', name)).mtimeMs),
       before,
     )
+  })
+
+  test('replaces the code of a program that ended before it came to what it is for, and only once', () => {
+    for (const name of code()) truncateSync(join(dist, 'compiled', name), 0)
+    run('leave')
+    const left = bytes()
+    run('leave')
+    assert.equal(bytes(), left)
+    run('call')
+    const called = bytes()
+    assert.ok(called > left + 5000, `${left} bytes of code, ${called} when a function was called`)
+    run('leave')
+    run()
+    assert.equal(bytes(), called)
   })
 
   test('does without code that is damaged, or of another text', () => {
