@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import { computeNodeLayout } from '../../src/standalone/node/node-layout.ts'
 import type { Lab } from '../e2e/lab/start-lab.ts'
+import { computeMedian } from './compute-statistics.ts'
 import { runPod } from './measure-node-start.ts'
 import type { Samples } from './rows.ts'
 import type { Bench, Scenario } from './scenario.ts'
 import { deckhand, startNode } from './standalone-node.ts'
 
-const TURNS = 3
+const TURNS = 5
 
 /** One pod after another on a standalone node, and on the one of an earlier version, in turns of some pods each. */
 export const earlierNodeScenario: Scenario = {
@@ -18,21 +19,23 @@ export const earlierNodeScenario: Scenario = {
       ? 'it needs --earlier, a checkout of the version to compare with, made with "npm ci"'
       : undefined,
   async measure({ lab, runs, earlier = '', signal }: Bench): Promise<Samples> {
-    const now: number[] = []
-    const before: number[] = []
     const each = Math.ceil(runs / TURNS)
+    const turns = []
     for (let turn = 0; turn < TURNS; turn += 1) {
-      now.push(...(await runTurn(lab, { program: deckhand, state: 'now' }, each, signal)))
-      before.push(
-        ...(await runTurn(lab, { program: `${resolve(earlier)}/bin/deckhand`, state: 'earlier' }, each, signal)),
-      )
+      const now = await runTurn(lab, { program: deckhand, state: 'now' }, each, signal)
+      const program = `${resolve(earlier)}/bin/deckhand`
+      turns.push({ now, before: await runTurn(lab, { program, state: 'earlier' }, each, signal) })
     }
     return {
-      'now-start': now,
-      'earlier-start': before,
-      'now-start-share': now.map((time, index) => time / (before[index] ?? Number.NaN)),
+      'now-start': turns.flatMap(({ now }) => now),
+      'earlier-start': turns.flatMap(({ before }) => before),
+      'now-start-share': turns.map(({ now, before }) => medianOf(now) / medianOf(before)),
     }
   },
+}
+
+function medianOf(times: readonly number[]): number {
+  return computeMedian(times) ?? Number.NaN
 }
 
 interface Node {

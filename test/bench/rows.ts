@@ -77,7 +77,7 @@ export const rows: readonly Row[] = [
   row('sparse-memory', 'MB', undefined, 'memory (PSS), 50 pods'),
   limited('dense-growth', '×', 1.5, 'steady, 500 pods: agent CPU, as a part of that with 50 pods'),
   limited('dense-pod-memory', 'MB', 0.15, 'memory (PSS) for each further pod, from 50 to 500'),
-  limited('dense-scrape-time', 's', 0.1, 'the dearest scrape, 500 pods: CPU time of the event loop'),
+  limited('dense-scrape-time', 's', 0.1, 'the most expensive scrape, 500 pods: CPU time of the event loop'),
   limited('dense-scrape-hold', 's', 0.01, 'scrapes, 500 pods: longest time that the event loop was held'),
   row('dense-recovery', 's', 0.5, 'SIGKILL with 500 pods → all Ready again in GET /pods'),
   row('dense-gone', 's', 1, '500 manifests removed at once → no pod is left'),
