@@ -44,6 +44,23 @@ describe('CgroupMoves', () => {
     assert.equal(clock.sleeping, 0)
   })
 
+  test('makes no move while much work goes on, whose own moves do, and goes on when little of it is left', async () => {
+    const { clock, moves, counts } = setUp()
+    const works = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
+    const ends = works.map((work) => moves.keepQuick(() => work.promise))
+    await clock.advance(200)
+    assert.equal(counts.moved, 0)
+    works[0]?.resolve()
+    works[1]?.resolve()
+    await clock.advance(80)
+    assert.ok(counts.moved > 5, `${counts.moved} moves`)
+    assert.equal(counts.opened, 1)
+    for (const work of works) work.resolve()
+    await Promise.all(ends)
+    await clock.advance(1000)
+    assert.deepEqual([counts.closed, clock.sleeping], [1, 0])
+  })
+
   test('goes on without a pause when work follows work', async () => {
     const { clock, moves, counts } = setUp()
     for (let round = 0; round < 10; round += 1) {

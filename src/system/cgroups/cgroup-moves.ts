@@ -10,6 +10,8 @@ const PERIOD_MS = 7
 const COLD_MS = 50
 // Where the kernel waits it does so for 5 ms or more.
 const QUICK_MS = 2
+// The moves of more work than this at the same time keep one another quick.
+const FEW = 2
 // Work that takes longer hangs.
 const MOST_MS = 5000
 
@@ -60,7 +62,8 @@ export class CgroupMoves {
       const { open, clock } = this.#deps
       await using own = await open()
       while (this.#users > 0 && clock.monotonic() - this.#begunAt < MOST_MS) {
-        if (!(await this.#moveWaits(own))) return
+        if (this.#users > FEW) this.#movedAt = clock.monotonic()
+        else if (!(await this.#moveWaits(own))) return
         await clock.sleep(PERIOD_MS, NEVER)
       }
     } catch {
