@@ -1,6 +1,6 @@
 /**
- * Builds one program from sources that were edited since the last "npm run build", for the launchers (bin/launch.sh): as that does, with maps to the
- * sources for stacks in addition. All goes to .built, where running programs still find the parts that they load later.
+ * Builds one program from sources that were edited since the last "npm run build", for the launchers (bin/launch.sh): as that does, with tables of
+ * lines for stacks in addition. All goes to .built, where running programs still find the parts that they load later.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -40,18 +40,21 @@ async function buildEditedPage(): Promise<void> {
   await buildPage(root, join(outdir, 'page'))
 }
 
-/** The scripts of a program and their maps, by their names below .built. */
-async function buildScripts(program: ProgramName): Promise<ReadonlyMap<string, string>> {
+/** The scripts of a program and their tables of lines, by their names below .built. */
+async function buildScripts(program: ProgramName): Promise<ReadonlyMap<string, string | Buffer>> {
   const scripts = join(outdir, SCRIPTS)
   const { outputFiles } = await bundleProgram(
     root,
     { name: program, source: PROGRAMS[program], outdir: scripts },
     { sourcemap: 'inline', sourcesContent: false, logLevel: 'silent' },
   )
-  const files = outputFiles.map(async ({ path, text }) => {
-    const { script, map } = await toMappedScript(text)
+  const files = outputFiles.map(async ({ path, text }): Promise<readonly (readonly [string, string | Buffer])[]> => {
+    const { script, lines } = await toMappedScript(text)
     const file = join(SCRIPTS, relative(scripts, path))
-    return [[file, script] as const, [`${file}.map`, map] as const]
+    return [
+      [file, script],
+      [`${file}.lines`, lines],
+    ]
   })
   return new Map((await Promise.all(files)).flat())
 }

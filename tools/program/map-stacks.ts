@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs'
-import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
+import { LineTable } from './line-table.ts'
 
 /** V8's frames describe themselves. */
 type Frame = NodeJS.CallSite & { toString(): string }
 
-/** Stacks of scripts in a folder name the lines of their sources, by the map beside each. A map is read with the first stack that needs it. */
+/** Stacks of scripts in a folder name the lines of their sources, by the table beside each. A table is read with the first stack that needs it. */
 export function mapStacks(scripts: string): void {
-  const maps = new Map<string, SourceMap | undefined>()
+  const tables = new Map<string, LineTable | undefined>()
   const toSource = (frame: Frame): string => {
     const text = frame.toString()
     const [file, line, column] = [frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()]
     if (file?.startsWith(scripts) !== true || line === null || column === null) return text
-    if (!maps.has(file)) maps.set(file, readMap(`${file}.map`))
-    const origin = maps.get(file)?.findOrigin(line, column)
-    if (origin === undefined || !('fileName' in origin)) return text
-    const source = resolve(dirname(file), origin.fileName)
-    return text.replace(`${file}:${line}:${column}`, `${source}:${origin.lineNumber}:${origin.columnNumber}`)
+    if (!tables.has(file)) tables.set(file, readTable(`${file}.lines`))
+    const place = tables.get(file)?.find(line, column)
+    if (place === undefined) return text
+    const source = resolve(dirname(file), place.source)
+    return text.replace(`${file}:${line}:${column}`, `${source}:${place.line}:${place.column}`)
   }
   Error.prepareStackTrace = (error, frames) =>
     [describe(error), ...frames.map((frame) => `    at ${toSource(frame)}`)].join('\n')
@@ -30,9 +30,9 @@ function describe(error: unknown): string {
   }
 }
 
-function readMap(path: string): SourceMap | undefined {
+function readTable(path: string): LineTable | undefined {
   try {
-    return new SourceMap(JSON.parse(readFileSync(path, 'utf8')))
+    return new LineTable(readFileSync(path))
   } catch {
     return undefined
   }

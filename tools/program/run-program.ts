@@ -9,7 +9,7 @@ import { mapStacks } from './map-stacks.ts'
 /** Runs the program with this name; "folder" is where it was built. */
 export function runProgram(folder: string, program: string): void {
   const scripts = `${folder}/scripts/`
-  if (existsSync(`${scripts}${program}.map`)) mapStacks(scripts)
+  if (existsSync(`${scripts}${program}.lines`)) mapStacks(scripts)
   const load = createLoader({
     folder: `${folder}/`,
     scripts,

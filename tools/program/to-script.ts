@@ -1,10 +1,11 @@
 import { transform } from 'esbuild'
+import { encodeLineTable } from './line-table.ts'
 
 /** Where the lines of a script come from; of the text that it was made of, if that has a map at its end. */
 interface MappedScript {
   readonly script: string
-  /** Source map as JSON. */
-  readonly map: string
+  /** For map-stacks.ts. */
+  readonly lines: Buffer
 }
 
 /**
@@ -24,10 +25,10 @@ export async function toScript(text: string): Promise<string> {
   return wrap(code.replaceAll(/\n?\/\/! (?=\S+\.\w+\n)/g, '\n// '))
 }
 
-/** The same in lines that a person can read, with a map to the sources. */
+/** The same in lines that a person can read, with a table of where they are in the sources. */
 export async function toMappedScript(text: string): Promise<MappedScript> {
   const { code, map } = await transform(text, { ...options, legalComments: 'none', sourcemap: 'external' })
-  return { script: wrap(code), map }
+  return { script: wrap(code), lines: encodeLineTable(JSON.parse(map)) }
 }
 
 const options = {
