@@ -77,8 +77,7 @@ export async function runAgentProcess(deps: AgentProcessDeps, signal: AbortSigna
       })
     }
   }
-  const isExpected = settings.gates.enabled('KubeletInUserNamespace') && machine.inUserNamespace
-  applyKernelSettings({ isProtected: config.protectKernelDefaults, isExpected, log })
+  applyKernelSettings({ settings, machine, log })
   reportLimits(log, 'cannot set the own oom score', setOomScoreAdj(config.oomScoreAdj))
   const openFiles = raiseOpenFiles(config.maxOpenFiles).then(({ limit, problem }) => {
     reportLimits(log, 'cannot raise the limit of open files', problem)

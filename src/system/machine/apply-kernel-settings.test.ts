@@ -16,10 +16,17 @@ function createRoot(t: TestContext): string {
   return root
 }
 
+const rooted = { inUserNamespace: false }
+
+function settingsOf({ isProtected = false, isGateOn = false }: { isProtected?: boolean; isGateOn?: boolean } = {}) {
+  return { config: { protectKernelDefaults: isProtected }, gates: { enabled: () => isGateOn } }
+}
+
 describe('applyKernelSettings()', () => {
   test('protected settings that differ are all named, and none is touched', (t) => {
     const root = createRoot(t)
-    assert.throws(() => applyKernelSettings({ isProtected: true, isExpected: false, log: silentLogger }, root), {
+    const settings = settingsOf({ isProtected: true })
+    assert.throws(() => applyKernelSettings({ settings, machine: rooted, log: silentLogger }, root), {
       message:
         'Cannot run with this kernel, its settings are protected (protectKernelDefaults): vm.overcommit_memory is 0, expected 1; ' +
         'kernel.panic is not there, expected 10; kernel.panic_on_oops is not there, expected 1; ' +
@@ -33,10 +40,8 @@ describe('applyKernelSettings()', () => {
     const reported: string[] = []
     const report = (message: string, fields?: Readonly<Record<string, unknown>>) =>
       void reported.push(`${message} ${String(fields?.['name'])}`)
-    applyKernelSettings(
-      { isProtected: false, isExpected: false, log: { ...silentLogger, info: report, warn: report } },
-      root,
-    )
+    const log = { ...silentLogger, info: report, warn: report }
+    applyKernelSettings({ settings: settingsOf(), machine: rooted, log }, root)
     assert.equal(Number(readFileSync(join(root, 'vm/overcommit_memory'), 'utf8')), 1)
     assert.deepEqual(reported, [
       'kernel setting changed vm.overcommit_memory',
@@ -47,10 +52,12 @@ describe('applyKernelSettings()', () => {
     ])
   })
 
-  test('what cannot be changed in a user namespace is expected there', (t) => {
-    const warned: string[] = []
-    const log = { ...silentLogger, warn: (message: string) => void warned.push(message) }
-    applyKernelSettings({ isProtected: false, isExpected: true, log }, createRoot(t))
-    assert.deepEqual(warned, [])
-  })
+  for (const isGateOn of [false, true])
+    for (const inUserNamespace of [false, true])
+      test(`what cannot be changed is a warning or expected: gate ${isGateOn}, user namespace ${inUserNamespace}`, (t) => {
+        const warned: string[] = []
+        const log = { ...silentLogger, warn: (message: string) => void warned.push(message) }
+        applyKernelSettings({ settings: settingsOf({ isGateOn }), machine: { inUserNamespace }, log }, createRoot(t))
+        assert.equal(warned.length, isGateOn && inUserNamespace ? 0 : 4)
+      })
 })
