@@ -6,6 +6,7 @@ import { createSelinuxMounts } from '../../../../test/builders/create-selinux-mo
 import { DRIVER, FakeCsiNode } from '../../../../test/fakes/fake-csi-node.ts'
 import { parsePodUid } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
+import { toSelinuxGates } from './selinux-mounts.ts'
 import type { SelinuxMountsDeps } from './selinux-mounts.ts'
 
 const LABEL = 'system_u:object_r:container_file_t:s0:c1,c2'
@@ -48,6 +49,19 @@ const flagsOf = (node: FakeCsiNode) =>
   node.requests
     .splice(0)
     .map((request) => (request as { capability: { access: { mountFlags: string[] } } }).capability.access.mountFlags)
+
+describe('toSelinuxGates()', () => {
+  const rows = {
+    SELinuxMountReadWriteOncePod: 'forOnePod',
+    SELinuxMount: 'forAll',
+    SELinuxChangePolicy: 'changePolicy',
+  } as const
+  const none = { forOnePod: false, forAll: false, changePolicy: false }
+  for (const [gate, field] of Object.entries(rows))
+    test(`${gate} alone`, () => {
+      assert.deepEqual(toSelinuxGates({ enabled: (name) => name === gate }), { ...none, [field]: true })
+    })
+})
 
 describe('a volume on a machine with SELinux', () => {
   test('is mounted with the label of its pod, which is recorded, and its files are left as they are', async () => {
