@@ -1,4 +1,5 @@
 import { webcrypto } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import 'reflect-metadata'
 import * as x509 from '@peculiar/x509'
 
@@ -13,10 +14,16 @@ export interface TestCertificate {
   readonly keyPem: string
 }
 
+/** Who signs a certificate. */
+export interface TestIssuer {
+  readonly certificate: Pick<x509.X509Certificate, 'subjectName'>
+  readonly keys: Pick<webcrypto.CryptoKeyPair, 'privateKey'>
+}
+
 export interface TestCertificateContent {
   readonly subject?: x509.JsonName
   /** Without one, the certificate signs itself. */
-  readonly issuer?: TestCertificate | undefined
+  readonly issuer?: TestIssuer | undefined
   readonly isAuthority?: boolean
   /** OIDs; undefined leaves the extension out. */
   readonly usages?: readonly string[] | undefined
@@ -30,6 +37,14 @@ export interface TestCertificateContent {
 
 export const CLIENT_AUTH: string = x509.ExtendedKeyUsage.clientAuth
 export const SERVER_AUTH: string = x509.ExtendedKeyUsage.serverAuth
+
+/** An authority that was made elsewhere, as one that signs certificates of tests. */
+export function toTestIssuer({ pem, key }: { readonly pem: string; readonly key: KeyObject }): TestIssuer {
+  return {
+    certificate: new x509.X509Certificate(pem),
+    keys: { privateKey: key.toCryptoKey(ALGORITHM, false, ['sign']) },
+  }
+}
 
 /** Makes a certificate that is valid now by default. */
 export async function createTestCertificate(content: TestCertificateContent): Promise<TestCertificate> {

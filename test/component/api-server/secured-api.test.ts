@@ -13,7 +13,8 @@ import { issueAuthority, issueCertificate } from '../../../src/protocols/x509/is
 import type { Authority } from '../../../src/protocols/x509/issue-certificate.ts'
 import type { Pod } from '../../../src/model/generated/core-v1.ts'
 import { createSigningRequest } from '../../builders/create-signing-request.ts'
-import { CLIENT_AUTH, createTestCertificate } from '../../builders/create-test-authority.ts'
+import { CLIENT_AUTH, createTestCertificate, toTestIssuer } from '../../builders/create-test-authority.ts'
+import type { TestCertificateContent } from '../../builders/create-test-authority.ts'
 import { createFolder, startSecuredApi } from './start-secured-api.ts'
 import type { ClientSecrets, SecuredApi } from './start-secured-api.ts'
 
@@ -40,6 +41,17 @@ async function forgeClient({ certificate }: Authority, user: string): Promise<Cl
   const issuer = await createTestCertificate({ subject, isAuthority: true })
   const forged = await createTestCertificate({ subject: [{ CN: [user] }], issuer, usages: [CLIENT_AUTH] })
   return { cert: forged.certificatePem, key: forged.keyPem }
+}
+
+/** A certificate that the authority signed, with what only a handshake finds wanting. */
+async function signClient(
+  authority: Authority,
+  user: string,
+  content: Pick<TestCertificateContent, 'hash' | 'criticalExtension'> = {},
+): Promise<ClientSecrets> {
+  const issuer = toTestIssuer(authority)
+  const signed = await createTestCertificate({ subject: [{ CN: [user] }], issuer, usages: [CLIENT_AUTH], ...content })
+  return { cert: signed.certificatePem, key: signed.keyPem }
 }
 
 async function issueClient(
@@ -80,6 +92,13 @@ describe('the API server for each kind of caller', () => {
       ['not valid yet', await issueClient(authority, 'early', { ...masters, at: Date.now() + 2 * HOUR_MS }), 401],
       ['of a server', await issueClient(authority, 'server', { ...masters, usage: 'server' }), 401],
       ['without a name', await issueClient(authority, '', masters), 401],
+      ['with a SHA-1 signature', await signClient(authority, 'old', { hash: 'SHA-1' }), 401],
+      [
+        'with an unknown critical extension',
+        await signClient(authority, 'odd', { criticalExtension: '1.3.6.1.4.1.57683.99' }),
+        401,
+      ],
+      ['made like those two, with neither', await signClient(authority, 'joe'), 'joe'],
       ['right', await issueClient(authority, 'jane'), 'jane'],
       ['the administrator’s', api.admin, 'kubernetes-admin'],
       ['the node’s', api.node, 'system:node:node-1'],
