@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { EventCorrelator } from '../../src/protocols/kube-api/events/event-correlator.ts'
 import { EventFactory } from '../../src/protocols/kube-api/events/event-factory.ts'
+import { ApiReturn } from '../../src/protocols/kube-api/list-watch/api-return.ts'
+import { CgroupError } from '../../src/model/resources/cgroup-error.ts'
 import { startAgent } from './create-agent.ts'
-import type { World } from './create-agent.ts'
+import type { AgentOptions, World } from './create-agent.ts'
+import { specWith } from './create-claim-cluster.ts'
 import { createWantedContainer, createWantedPod, createWorld } from './create-world.ts'
 
 const MINUTE_MS = 60_000
@@ -15,6 +18,8 @@ interface Row {
   readonly spec?: Parameters<typeof createWantedPod>[1]
   readonly break?: (world: World) => void
   readonly crashes?: true
+  /** How the API answers who reads its claim; its pod is one of the API then. */
+  readonly claim?: NonNullable<AgentOptions['dynamicResources']>['readClaim']
   readonly expected: readonly string[]
 }
 
@@ -38,7 +43,26 @@ const rows: Readonly<Record<string, Row>> = {
   'its image cannot be pulled': {
     spec: { containers: [createWantedContainer({ image: 'registry.test/none:1' })] },
     break: ({ cri }) => cri.script.fail('pullImage', 'Unknown', 'not found'),
-    expected: ['Failed'],
+    expected: ['Failed', 'BackOff'],
+  },
+  'a volume that is a device fails': {
+    spec: { volumes, containers: [createWantedContainer({ volumeDevices: [{ name: 'data', devicePath: '/dev/x' }] })] },
+    break: ({ volumeNode }) => void volumeNode.behaviours.set('data', 'fails'),
+    expected: ['FailedMapVolume'],
+  },
+  'its cgroup cannot be made': {
+    break: ({ cgroups }) => void (cgroups.ensureFailure = new CgroupError('no space left on device')),
+    expected: ['FailedCreatePodContainer'],
+  },
+  'its claim cannot be read': {
+    spec: specWith({ resourceClaimName: 'gpu' }),
+    claim: () => Promise.reject(new Error('the server is currently unable to handle the request')),
+    expected: ['FailedPrepareDynamicResources'],
+  },
+  'its claim has no devices yet': {
+    spec: specWith({ resourceClaimName: 'gpu' }),
+    claim: async ({ namespace, name }) => ({ metadata: { namespace, name, uid: 'c-1' }, spec: { devices: {} } }),
+    expected: ['FailedPrepareDynamicResources'],
   },
   'its sandbox fails': {
     break: ({ cri }) => cri.script.fail('runPodSandbox', 'Unknown', 'no addresses left'),
@@ -59,14 +83,15 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 describe('a pod that is stuck for longer than the API keeps an event', () => {
-  for (const [name, { spec = {}, break: breakIt, crashes, expected }] of Object.entries(rows))
+  for (const [name, { spec = {}, break: breakIt, crashes, claim, expected }] of Object.entries(rows))
     test(`because ${name} still says so, in few writes`, async () => {
       await using world = await createWorld(
         crashes === undefined ? {} : { programOf: () => ({ exitsAfterMs: 10, exitCode: 1 }) },
       )
       breakIt?.(world)
-      await using agent = await startAgent(world)
-      agent.setPods([createWantedPod('u-1', spec)])
+      const source = claim === undefined ? 'file' : 'api'
+      await using agent = await startAgent(world, { sources: [source], ...(claim && withClaims(claim)) })
+      agent.setPods([createWantedPod('u-1', spec)], source)
       const { clock } = world
       const factory = new EventFactory({ nodeName: 'node-1', clock, newUid: () => 'a-uid' })
       const correlator = new EventCorrelator({ factory, clock })
@@ -93,3 +118,7 @@ describe('a pod that is stuck for longer than the API keeps an event', () => {
       assert.ok(agent.events.length < 2000, `${agent.events.length} events`)
     })
 })
+
+function withClaims(readClaim: NonNullable<Row['claim']>): Pick<AgentOptions, 'dynamicResources'> {
+  return { dynamicResources: { readClaim, deleteSlices: async () => {}, pauses: new ApiReturn().pauses() } }
+}

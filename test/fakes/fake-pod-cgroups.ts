@@ -2,7 +2,7 @@ import type { NodeCgroups } from '../../src/node/cgroups/create-cgroups.ts'
 import type { PodUid } from '../../src/model/pod/pod.ts'
 import { InMemoryPodCgroups } from '../../src/simulation/machine/in-memory-pod-cgroups.ts'
 
-/** The cgroups of pods in memory, with a journal of what was done to them and a fault that a test plans. */
+/** The cgroups of pods in memory, with a journal of what was done to them and faults that a test plans. */
 export class FakePodCgroups extends InMemoryPodCgroups {
   /** How much work goes on while moves between cgroups are kept quick. */
   quickWork = 0
@@ -20,7 +20,10 @@ export class FakePodCgroups extends InMemoryPodCgroups {
 
   readonly written: string[] = []
   readonly removed: PodUid[] = []
+  /** Of each write. */
   failure: Error | undefined
+  /** Of making them. */
+  ensureFailure: Error | undefined
 
   protected override onWrite(values: object): void {
     if (this.failure !== undefined) throw this.failure
@@ -30,5 +33,9 @@ export class FakePodCgroups extends InMemoryPodCgroups {
 
   protected override onRemove(uid: PodUid): void {
     this.removed.push(uid)
+  }
+
+  protected override onEnsure(): void {
+    if (this.ensureFailure !== undefined) throw this.ensureFailure
   }
 }

@@ -46,7 +46,11 @@ export class InMemoryPodCgroups {
 
   protected onRemove(_uid: PodUid): void {}
 
+  /** Throws where the cgroup of a pod is not to be made. */
+  protected onEnsure(): void {}
+
   #ensure(pod: Pod): boolean {
+    this.onEnsure()
     if (this.states.has(pod.metadata.uid)) return false
     const { cpuShares, cpuQuota = -1n, cpuPeriod = 100_000n, memoryLimitBytes } = computePodCgroup(pod, SETTINGS)
     const made = { cpuShares, cpuQuota, cpuPeriod, memoryLimitBytes, memoryUsageBytes: 4096n }
