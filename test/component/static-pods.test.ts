@@ -4,6 +4,7 @@ import type { PodSpec } from '../../src/model/generated/core-v1.ts'
 import type { Pod } from '../../src/model/pod/pod.ts'
 import { startAgent } from './create-agent.ts'
 import { createCluster, joinCluster } from './create-cluster.ts'
+import type { Cluster } from './create-cluster.ts'
 import type { FakeCriOptions } from '../fakes/fake-cri.ts'
 import { createWantedContainer, createWantedPod, createWorld, running } from './create-world.ts'
 
@@ -152,6 +153,41 @@ describe('a static pod that was rejected', () => {
     await agent.pass(10_000)
     assert.equal(agent.statusOf('u-2')?.reason, 'OutOfcpu')
   })
+})
+
+describe('a static pod bears what drives others away, and what keeps them out', () => {
+  const spec = { taints: [{ key: 'example.com/gone', effect: 'NoExecute' }] }
+  type Break = (cluster: Cluster, agent: Awaited<ReturnType<typeof joinCluster>>) => unknown
+  const rows: readonly (readonly [name: string, breakNode: Break, reason: string])[] = [
+    [
+      'a taint that it does not tolerate',
+      async (cluster) => {
+        const { metadata } = cluster.node()
+        // Also in the API: before it rejects a pod for a taint, the agent reads the Node again.
+        await cluster.ask('PUT', '/api/v1/nodes/node-1', { body: { metadata: { name: 'node-1' }, spec } })
+        cluster.seeNode({ ...(metadata && { metadata }), spec })
+      },
+      'TaintToleration',
+    ],
+    [
+      'a disk that is nearly full',
+      (_, agent) => agent.kubelet.node.pressure.set({ memory: false, disk: true, pid: false }),
+      'Evicted',
+    ],
+  ]
+  for (const [name, breakNode, reason] of rows)
+    test(name, async (t) => {
+      await using world = await createWorld()
+      const cluster = await createCluster(t, world)
+      await using agent = await joinCluster(world, cluster)
+      await agent.settle()
+      await breakNode(cluster, agent)
+      const uid = await cluster.create('of-api')
+      agent.setPods([createVersion('one')])
+      await agent.pass(1000)
+      assert.deepEqual([agent.statusOf(uid)?.phase, agent.statusOf(uid)?.reason], ['Failed', reason])
+      assert.deepEqual([running(world), agent.statusOf('one')?.phase], [['one'], 'Running'])
+    })
 })
 
 test('a pod that was deleted by force has given its room and its port away', async () => {
