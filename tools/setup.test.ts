@@ -142,3 +142,18 @@ describe('setup', () => {
     assert.deepEqual([status, calls], [0, ''])
   })
 })
+
+describe('npm audit', () => {
+  const root = join(import.meta.dirname, '..')
+  // In the words of flags, of .npmrc and of the environment.
+  const SWITCHED_OFF =
+    /--no-audit|--audit[= ]+false|\baudit\s*=\s*(?:false|no|off|0)\b|npm_config_audit|"audit"\s*:\s*false/i
+
+  for (const name of ['tools/setup.mjs', '.npmrc', 'package.json'])
+    test(`is not switched off in ${name}`, () => {
+      assert.doesNotMatch(readFileSync(join(root, name), 'utf8'), SWITCHED_OFF)
+    })
+
+  for (const text of ['npm ci --no-audit', "'--no-audit'", 'audit=false', 'audit = false', 'npm_config_audit=false'])
+    test(`would be found to be, by ${text}`, () => assert.match(text, SWITCHED_OFF))
+})
