@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { getHeapStatistics } from 'node:v8'
 import * as fc from 'fast-check'
 import { ManifestError } from './manifest-error.ts'
 import { MAX_MANIFEST_BYTES, parseManifest } from './parse-manifest.ts'
@@ -132,4 +133,27 @@ describe('parseManifest()', () => {
       }),
     )
   })
+})
+
+describe('a manifest that is too large', () => {
+  const MEGABYTE = 1_000_000
+  const long = 'x'.repeat(9 * MEGABYTE)
+  // The text itself is not on the heap of JavaScript; a value that is read is, and each line of a block is looked at.
+  const rows: readonly (readonly [name: string, content: Uint8Array, mostMegabytes: number])[] = [
+    ['a file of more than 10 MB', Buffer.alloc(MAX_MANIFEST_BYTES + 1, 'a'), 1],
+    ['a text of 9 MB in JSON', bytes(`{"a": "${long}"}`), 5],
+    ['a text of 9 MB in quotes', bytes(`a: "${long}"`), 5],
+    ['a text of 9 MB without quotes', bytes(`a: ${long}`), 5],
+    ['a block of 9 MB', bytes(`a: |\n  ${long}\n`), 5],
+    ['a block of many lines', bytes(`a: |\n${'  xxxxx\n'.repeat(MEGABYTE)}`), 60],
+  ]
+  for (const [name, content, most] of rows)
+    test(`is refused before it is read: ${name}`, () => {
+      // The library is loaded.
+      parseManifest(bytes('a: b'))
+      const before = getHeapStatistics().total_allocated_bytes
+      assert.match(failureOf(content), /expected at most \d+$/)
+      const megabytes = (getHeapStatistics().total_allocated_bytes - before) / MEGABYTE
+      assert.ok(megabytes < most, `${megabytes.toFixed(1)} MB were allocated`)
+    })
 })
