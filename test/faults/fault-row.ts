@@ -1,6 +1,7 @@
 /** What must hold whatever breaks. The texts are those of docs/faults.md. */
 export const INVARIANTS = {
   once: 'no container is started twice',
+  regular: 'a regular container that nothing kills is started once',
   kept: 'none is lost',
   steady: 'no pod restarts that did not change',
   lives: 'the agent lives',

@@ -132,8 +132,9 @@ export const churnRows: readonly MadeFault<ChurnedNode>[] = [
   {
     name: 'churn',
     fault: 'pods come and go while agent and runtime are killed again and again',
-    injection: 'SIGKILL to the agent and to containerd at random times, for some minutes (--minutes)',
-    invariants: ['kept', 'steady', 'status', 'clean'],
+    injection:
+      'SIGKILL to the agent and to containerd at random times, for some minutes (--minutes); starts are counted of two pods that stay',
+    invariants: ['regular', 'kept', 'steady', 'status', 'clean'],
     quick: false,
     async run(ground, options) {
       const churn = new Churn(ground.node)

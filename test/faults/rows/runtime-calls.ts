@@ -80,8 +80,8 @@ export const runtimeCalls: readonly MadeFault<ProxiedNode>[] = [
   {
     name: 'killed-in-start',
     fault: 'the agent is killed while the runtime starts a container',
-    injection: `SIGKILL at a random time after StartContainer has passed the proxy, ${KILLS} times; the runtime breaks off what it does`,
-    invariants: ['kept', 'steady', 'status', 'clean'],
+    injection: `SIGKILL at a random time after StartContainer has passed the proxy, ${KILLS} times; the runtime breaks off what it does, so that the init container may begin twice`,
+    invariants: ['regular', 'kept', 'steady', 'status', 'clean'],
     quick: false,
     async run({ node, proxy, steady }, { say }) {
       const shims = (await listShims(node.lab)).length
