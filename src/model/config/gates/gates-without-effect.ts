@@ -19,7 +19,7 @@ export const GATES_WITHOUT_EFFECT: Readonly<Partial<Record<FeatureGate, FixedFea
   ClientsPreferCBOR: { isOn: false, why: 'the API is spoken to in JSON' },
   DRANodeAllocatableResources: {
     isOn: false,
-    why: 'only the scheduler counts what claims take of the own resources of a node',
+    why: 'what claims take of the own resources of a node is not counted at admission',
   },
   EventedPLEG: {
     isOn: true,
