@@ -4,9 +4,11 @@ import { applyErrors } from './tables/apply/apply-errors.ts'
 import { applyKinds } from './tables/apply/apply-kinds.ts'
 import { applyPods } from './tables/apply/apply-pods.ts'
 import { autoscalers } from './tables/autoscalers.ts'
+import { declaredResizes } from './tables/declared-resizes.ts'
 import { deletion } from './tables/deletion.ts'
 import { ingresses } from './tables/ingresses.ts'
 import { kinds, lives } from './tables/kinds.ts'
+import { longTimes } from './tables/long-times.ts'
 import { networkPolicies } from './tables/network-policies.ts'
 import { patches } from './tables/patches.ts'
 import { discovery, namespaces } from './tables/paths.ts'
@@ -41,6 +43,8 @@ export const allTables: readonly ContractTable[] = [
   updates,
   deletion,
   podSubresources,
+  declaredResizes,
+  longTimes,
   reviews,
   access,
   discovery,

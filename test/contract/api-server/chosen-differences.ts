@@ -67,6 +67,7 @@ export const chosenDifferences: readonly ChosenDifference[] = [
       'pod-subresources / resize: something else',
       'pod-subresources / resize: requests above limits',
       'pod-subresources / resize: a policy',
+      'declared-resizes / of a whole pod to less than its containers have, without a node',
       'pod-subresources / log with bad options',
       'updates / what cannot change of a priority class',
       'updates / what cannot change of a driver',
@@ -265,6 +266,15 @@ export const chosenDifferences: readonly ChosenDifference[] = [
       'reviews / token for an audience',
       'reviews / token of a pod',
       'reviews / token of a secret',
+    ],
+  },
+  {
+    at: /\.deletionTimestamp$/,
+    why: 'a grace of more than 68 years ends in 68 years; the real one wraps around, into the past',
+    cases: [
+      'long-times / a grace',
+      'long-times / a toleration and a grace',
+      'long-times / a grace that comes with the deletion',
     ],
   },
   {

@@ -59,10 +59,15 @@ function isStatus(body: unknown): boolean {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text, keepExact) as unknown
   } catch {
     return text
   }
+}
+
+/** An integer that a number would round stays as it was written. */
+function keepExact(_: string, value: unknown, { source = '' }: { readonly source?: string } = {}): unknown {
+  return typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value
 }
 
 function parseEvents(text: string): unknown {
