@@ -33,6 +33,7 @@ export function createInstance(parts: Partial<ObservedContainer> = {}): Observed
     restartCount,
     createdAt: restartCount * 1000,
     startedAt: state === 'created' ? 0 : restartCount * 1000 + 1,
+    runsSince: state === 'running' ? (parts.startedAt ?? restartCount * 1000 + 1) : 0,
     finishedAt: hasEnded ? restartCount * 1000 + 2 : 0,
     endSeenAt: hasEnded ? (parts.finishedAt ?? restartCount * 1000 + 2) : 0,
     exitCode,

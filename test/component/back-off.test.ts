@@ -145,6 +145,20 @@ describe('a pod that may be active only so long', () => {
     assert.equal(agent.statusOf('u-1')?.phase, 'Failed')
   })
 
+  for (const [how, runtimeAheadMs] of [
+    ['ahead of', 3_600_000],
+    ['behind', -3_600_000],
+  ] as const)
+    test(`fails in time, and no earlier, when the clock of the runtime is ${how} ours`, async () => {
+      await using world = await createWorld({ runtimeAheadMs })
+      await using agent = await startAgent(world)
+      agent.setPods([createWantedPod('u-1', { activeDeadlineSeconds: 30 })])
+      await agent.pass(29_000)
+      assert.equal(agent.statusOf('u-1')?.phase, 'Running')
+      await agent.pass(1500)
+      assert.equal(agent.statusOf('u-1')?.reason, 'DeadlineExceeded')
+    })
+
   test('fails in time although the agent was another when it began', async () => {
     await using world = await createWorld()
     const pod = createWantedPod('u-1', { activeDeadlineSeconds: 60 })

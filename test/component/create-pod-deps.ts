@@ -189,6 +189,7 @@ export function createObservedContainer(parts: Partial<ObservedContainer> = {}):
     restartCount: 0,
     createdAt: 0,
     startedAt: 0,
+    runsSince: 0,
     finishedAt: 0,
     endSeenAt: parts.finishedAt ?? 0,
     exitCode: 0,

@@ -33,6 +33,56 @@ const MID_PERIOD = { random: () => 0.5 }
 
 const bad: ExecResult = { exitCode: 1, stdout: 'no\n' }
 
+describe('the initial delay of a probe', () => {
+  const isEarly = { exitCode: 1, stdout: 'starting' }
+  const main = createWantedContainer({
+    startupProbe: probe('up', { periodSeconds: 1, failureThreshold: 60 }),
+    livenessProbe: probe('live', { periodSeconds: 1, initialDelaySeconds: 20 }),
+  })
+
+  /** A machine whose containers are up after ten seconds, and when each of them was first asked whether it lives. */
+  async function createSlowWorld(runtimeAheadMs: number) {
+    const asked: number[] = []
+    const world = await createWorld({
+      runtimeAheadMs,
+      onExec: (_, [command]) => {
+        const ranMs = world.clock.monotonic() - startedAt
+        if (command === 'live') asked.push(ranMs)
+        return command === 'up' && ranMs < 10_000 ? isEarly : {}
+      },
+    })
+    const startedAt = world.clock.monotonic()
+    return { ...world, asked }
+  }
+
+  for (const [how, runtimeAheadMs] of [
+    ['ahead of', 3_600_000],
+    ['behind', -3_600_000],
+    ['the same as', 0],
+  ] as const)
+    test(`begins with the container, when the clock of the runtime is ${how} ours`, async () => {
+      await using world = await createSlowWorld(runtimeAheadMs)
+      await using agent = await startAgent(world)
+      agent.setPods([createWantedPod('u-1', { containers: [main] })])
+      await agent.pass(40_000, 500)
+      const [first = 0] = world.asked
+      assert.ok(first >= 20_000 && first < 23_000, `first asked after ${first} ms`)
+    })
+
+  test('goes on with the next agent', async () => {
+    await using world = await createSlowWorld(0)
+    const first = await startAgent(world)
+    first.setPods([createWantedPod('u-1', { containers: [main] })])
+    await first.pass(12_000, 500)
+    await first.die()
+    await using second = await startAgent(world)
+    second.setPods([createWantedPod('u-1', { containers: [main] })])
+    await second.pass(20_000, 500)
+    const [asked = 0] = world.asked
+    assert.ok(asked >= 20_000 && asked < 23_000, `first asked after ${asked} ms`)
+  })
+})
+
 describe('a liveness probe that fails', () => {
   test('restarts its container after three failures, with its own grace', async () => {
     await using world = await createProbedWorld()

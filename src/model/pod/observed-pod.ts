@@ -30,6 +30,8 @@ export interface ObservedContainer {
   readonly restartCount: number
   readonly createdAt: number
   readonly startedAt: number
+  /** On the monotonic clock: since when it has run, as this agent saw it; 0 when it does not run. Before this agent, as the runtime says. */
+  readonly runsSince: number
   readonly finishedAt: number
   /** On the monotonic clock: when this agent first saw that it had ended; 0 when it has not. The runtime may have a clock of its own. */
   readonly endSeenAt: number
@@ -66,6 +68,8 @@ export interface ObservedSandbox {
   readonly attempt: number
   readonly ready: boolean
   readonly createdAt: number
+  /** An earlier agent made it: only the runtime knows when. */
+  readonly isAdopted?: boolean | undefined
   readonly hostNetwork: boolean
   /** Undefined when the runtime says nothing about the network of this sandbox. */
   readonly ips: readonly string[] | undefined

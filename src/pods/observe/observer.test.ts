@@ -6,6 +6,7 @@ import { parsePodUid } from '../../model/pod/pod.ts'
 
 const ONE = parsePodUid('u-1')
 const TWO = parsePodUid('u-2')
+const HOUR_MS = 3_600_000
 
 describe('Observer', () => {
   test('sees all there is of a pod, newest first', async () => {
@@ -30,13 +31,14 @@ describe('Observer', () => {
       terminationLog: '/host/last-words',
       applied: { cpuShares: 0n, cpuQuota: 0n, cpuPeriod: 0n, memoryLimitBytes: 0n },
     }
+    const adopted = { isAdopted: true, hostNetwork: false }
     assert.deepEqual(observer.get(ONE), {
       uid: ONE,
       name: 'web',
       namespace: 'shop',
       sandboxes: [
-        { id: sandbox, attempt: 1, ready: true, createdAt: 1000.000001, hostNetwork: false, ips: ['10.88.0.3'] },
-        { id: old, attempt: 0, ready: false, createdAt: 1000, hostNetwork: false, ips: [] },
+        { id: sandbox, attempt: 1, ready: true, createdAt: 1000.000001, ...adopted, ips: ['10.88.0.3'] },
+        { id: old, attempt: 0, ready: false, createdAt: 1000, ...adopted, ips: [] },
       ],
       containers: [
         {
@@ -46,6 +48,7 @@ describe('Observer', () => {
           restartCount: 1,
           createdAt: 1010.000001,
           startedAt: 0,
+          runsSince: 0,
           finishedAt: 0,
           endSeenAt: 0,
           exitCode: 0,
@@ -58,6 +61,7 @@ describe('Observer', () => {
           restartCount: 0,
           createdAt: 1000.000002,
           startedAt: 1000.000003,
+          runsSince: 0,
           finishedAt: 1010,
           endSeenAt: world.clock.monotonic(),
           exitCode: 3,
@@ -256,4 +260,58 @@ test('Observer remembers when it first saw the end of a container, whatever the 
   // Something else about the pod is new: all of it is read again.
   observer.outdate(ONE)
   assert.equal((await observer.refresh(ONE))?.containers[0]?.endSeenAt, seenAt)
+})
+
+describe('an Observer whose runtime has a clock of its own', () => {
+  test('remembers when it first saw a container run', async () => {
+    await using world = await observing()
+    const { fake, clock, observer } = world
+    await observer.relist()
+    const main = addContainer(fake, addSandbox(fake, ONE), 'main')
+    assert.equal((await observer.refresh(ONE))?.containers[0]?.runsSince, 0, 'only made')
+    clock.step(-HOUR_MS)
+    fake.runtime.startContainer(main, fake.runtime.programOf(fake.runtime.get(main)))
+    clock.step(HOUR_MS)
+    await observer.relist()
+    const seenAt = clock.monotonic()
+    await clock.advance(10)
+    observer.outdate(ONE)
+    const { containers = [], sandboxes = [] } = (await observer.refresh(ONE)) ?? {}
+    assert.deepEqual([containers[0]?.runsSince, sandboxes[0]?.isAdopted], [seenAt, undefined])
+  })
+
+  test('believes it about what ran before the agent, also when that could not be read at once', async () => {
+    let isShort = true
+    const unavailable = () => Promise.reject(new Error('not now'))
+    await using world = await observing((runtime) => ({
+      ...runtime,
+      containerStatus: (request, signal) => (isShort ? unavailable() : runtime.containerStatus(request, signal)),
+    }))
+    const { fake, clock, observer } = world
+    addRunning(fake, addSandbox(fake, ONE), 'main')
+    const startedAt = clock.monotonic()
+    await clock.advance(5000)
+    await assert.rejects(observer.relist())
+    isShort = false
+    await clock.advance(5000)
+    const first = await observer.refresh(ONE)
+    clock.step(HOUR_MS)
+    observer.outdate(ONE)
+    const second = await observer.refresh(ONE)
+    for (const seen of [first, second]) {
+      assert.equal(Math.round(seen?.containers[0]?.runsSince ?? 0), startedAt)
+      assert.equal(seen?.sandboxes[0]?.isAdopted, true)
+    }
+    addSandbox(fake, ONE, 1)
+    assert.equal((await observer.refresh(ONE))?.sandboxes[0]?.isAdopted, undefined)
+  })
+
+  test('takes what says to have started later than now for just started', async () => {
+    await using world = await observing()
+    const { fake, clock, observer } = world
+    addRunning(fake, addSandbox(fake, ONE), 'main')
+    clock.step(-HOUR_MS)
+    await observer.relist()
+    assert.equal(observer.get(ONE)?.containers[0]?.runsSince, clock.monotonic())
+  })
 })

@@ -60,6 +60,8 @@ export class Observer {
   readonly #readsUnderWay = new Set<number>()
   /** Pods of which more than the state of their parts changed. */
   readonly #outdated = new Set<PodUid>()
+  /** Pods that were there at the first relist, and could not be read in it. */
+  #unread = new Set<PodUid>()
   #waiters: readonly Waiter[] = []
   #lastRead = 0
   #lastRelistAt: number | undefined
@@ -144,6 +146,7 @@ export class Observer {
       }
       await Promise.all(Array.from({ length: PARALLEL_PODS }, work))
       this.#signal.throwIfAborted()
+      if (this.#lastRelistAt === undefined) this.#unread = new Set(failures.keys())
       this.#lastRelistAt = startedAt
       if (failures.size > 0)
         throw new AggregateError([...failures.values()], `Cannot read ${failures.size} of ${listed.size} pods`)
@@ -217,11 +220,14 @@ export class Observer {
   async #complete(listed: ListedPod, read: number, signal: AbortSignal): Promise<void> {
     const isOutdated = this.#outdated.delete(listed.uid)
     const known = this.get(listed.uid)
-    const before = { known, isOutdated, now: this.#deps.clock.monotonic() }
+    const isAdopted = this.#lastRelistAt === undefined || this.#unread.has(listed.uid)
+    const { clock } = this.#deps
+    const before = { known, isOutdated, isAdopted, now: clock.monotonic(), timeOfDay: clock.now() }
     const { pod, omitted } = await readPod(this.#deps.runtime, listed, before, signal).catch((error: unknown) => {
       if (isOutdated) this.#outdated.add(listed.uid)
       throw error
     })
+    this.#unread.delete(listed.uid)
     if (omitted.length > 0) this.#deps.onOmitted?.(omitted)
     const isEmpty = pod.sandboxes.length === 0 && pod.containers.length === 0
     this.#store(listed.uid, isEmpty ? undefined : pod, read)

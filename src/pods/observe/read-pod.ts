@@ -1,6 +1,6 @@
 import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import type { CriCalls } from '../../protocols/cri/cri-calls.ts'
-import type { Container, PodSandbox } from '../../protocols/cri/generated/runtime-v1.ts'
+import type { Container, ContainerStatus, PodSandbox } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../model/pod/observed-pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
 import {
@@ -8,6 +8,7 @@ import {
   isSandboxReady,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
+  toMilliseconds,
   toObservedContainer,
   toObservedSandbox,
 } from './to-observed.ts'
@@ -27,8 +28,12 @@ interface KnownPod {
   readonly known: ObservedPod | undefined
   /** What is known may be wrong although no state changed: all of it has to be read again. */
   readonly isOutdated: boolean
+  /** What was not known was there before this agent. */
+  readonly isAdopted: boolean
   /** On the monotonic clock. */
   readonly now: number
+  /** To compare with what the runtime says of an adopted container. */
+  readonly timeOfDay: number
 }
 
 /** A pod as it was read, and what the lists left out although the runtime has it. */
@@ -66,7 +71,7 @@ export async function readPod(
     Promise.all(listed.sandboxes.map((sandbox) => readSandbox(runtime, sandbox, before, signal))),
     Promise.all(listed.containers.map((container) => readContainer(runtime, container, before, signal))),
     Promise.all(unlistedSandboxes.map((sandbox) => confirmSandbox(runtime, sandbox, signal))),
-    Promise.all(unlistedContainers.map((container) => confirmContainer(runtime, container, before.now, signal))),
+    Promise.all(unlistedContainers.map((container) => confirmContainer(runtime, container, before, signal))),
   ])
   const kept = [...keptSandboxes, ...keptContainers].filter((part) => part !== undefined)
   return {
@@ -110,22 +115,38 @@ async function confirmSandbox(
 ): Promise<ObservedSandbox | undefined> {
   const reply = await unlessGone(runtime.podSandboxStatus({ podSandboxId: before.id }, signal))
   if (reply?.status === undefined) return undefined
-  const now = toObservedSandbox(reply.status)
+  const now = toObservedSandbox(reply.status, before.isAdopted)
   return now.ready === before.ready ? before : now
 }
 
 async function confirmContainer(
   runtime: RuntimeView,
   before: ObservedContainer,
-  now: number,
+  pod: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedContainer | undefined> {
   const reply = await unlessGone(runtime.containerStatus({ containerId: before.id }, signal))
   if (reply?.status === undefined) return undefined
   if (hasListedState(before, reply.status.state)) return before
   const { status } = reply
-  const endSeenAt = before.endSeenAt > 0 ? before.endSeenAt : now
-  return toObservedContainer({ labels: status.labels, podSandboxId: before.sandboxId }, status, endSeenAt)
+  const listed = { labels: status.labels, podSandboxId: before.sandboxId }
+  return toObservedContainer(listed, status, toSeen(status, before, pod))
+}
+
+/**
+ * Since when a container has run, or has ended, by our own clock: that of the runtime may show another time. Only of what ran before this
+ * agent there is no other time to go by.
+ */
+function toSeen(
+  { startedAt }: ContainerStatus,
+  before: ObservedContainer | undefined,
+  { isAdopted, now, timeOfDay }: KnownPod,
+): Pick<ObservedContainer, 'runsSince' | 'endSeenAt'> {
+  const ranMs = isAdopted ? Math.max(0, timeOfDay - toMilliseconds(startedAt)) : 0
+  return {
+    runsSince: before?.state === 'running' ? before.runsSince : now - ranMs,
+    endSeenAt: before !== undefined && before.endSeenAt > 0 ? before.endSeenAt : now,
+  }
 }
 
 /** As it was known, if it is listed in the same state. */
@@ -143,28 +164,30 @@ function findContainer(known: ObservedPod | undefined, listed: Container): Obser
 async function readSandbox(
   runtime: RuntimeView,
   listed: PodSandbox,
-  { known, isOutdated }: KnownPod,
+  { known, isOutdated, isAdopted }: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedSandbox | undefined> {
   const before = findSandbox(known, listed)
   if (!isOutdated && before !== undefined) return before
   const reply = await unlessGone(runtime.podSandboxStatus({ podSandboxId: listed.id }, signal))
-  return reply?.status === undefined ? undefined : toObservedSandbox(reply.status)
+  if (reply?.status === undefined) return undefined
+  const earlier = known?.sandboxes.find(({ id }) => id === listed.id)
+  return toObservedSandbox(reply.status, earlier === undefined ? isAdopted : earlier.isAdopted)
 }
 
 async function readContainer(
   runtime: RuntimeView,
   listed: Container,
-  { known, isOutdated, now }: KnownPod,
+  pod: KnownPod,
   signal: AbortSignal,
 ): Promise<ObservedContainer | undefined> {
+  const { known, isOutdated } = pod
   const before = findContainer(known, listed)
   if (!isOutdated && before !== undefined) return before
   const reply = await unlessGone(runtime.containerStatus({ containerId: listed.id }, signal))
-  const endSeenAt = known?.containers.find(({ id }) => id === listed.id)?.endSeenAt ?? 0
-  return reply?.status === undefined
-    ? undefined
-    : toObservedContainer(listed, reply.status, endSeenAt > 0 ? endSeenAt : now)
+  if (reply?.status === undefined) return undefined
+  const earlier = known?.containers.find(({ id }) => id === listed.id)
+  return toObservedContainer(listed, reply.status, toSeen(reply.status, earlier, pod))
 }
 
 /** What vanishes between the list and the question is simply not there. */

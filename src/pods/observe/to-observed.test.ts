@@ -26,7 +26,10 @@ const reported = {
   annotations: { 'io.kubernetes.container.hash': 'abc', 'io.kubernetes.container.restartCount': '2' },
 }
 const observe = (state: ContainerState, parts: object = {}) =>
-  toObservedContainer(listed, ContainerStatus.fromPartial({ ...reported, state, ...parts }), 7)
+  toObservedContainer(listed, ContainerStatus.fromPartial({ ...reported, state, ...parts }), {
+    runsSince: 5,
+    endSeenAt: 7,
+  })
 const common = {
   id: 'c',
   name: 'main',
@@ -39,18 +42,25 @@ const common = {
   logPath: '/log',
   terminationLog: '',
 }
-const alive = { finishedAt: 0, endSeenAt: 0, exitCode: 0, reason: '', message: '' }
+const alive = { runsSince: 0, finishedAt: 0, endSeenAt: 0, exitCode: 0, reason: '', message: '' }
 
 describe('toObservedContainer()', () => {
   test('takes an end only from what exited, and a start from all but what was only made', () => {
     assert.deepEqual(observe(ContainerState.CONTAINER_CREATED), { ...common, state: 'created', startedAt: 0, ...alive })
-    assert.deepEqual(observe(ContainerState.CONTAINER_RUNNING), { ...common, state: 'running', startedAt: 2, ...alive })
+    assert.deepEqual(observe(ContainerState.CONTAINER_RUNNING), {
+      ...common,
+      state: 'running',
+      startedAt: 2,
+      ...alive,
+      runsSince: 5,
+    })
     const unknown = { ...common, state: 'unknown', startedAt: 2, ...alive, keptSpec: {} }
     assert.deepEqual(observe(ContainerState.CONTAINER_UNKNOWN), unknown)
     assert.deepEqual(observe(ContainerState.CONTAINER_EXITED), {
       ...common,
       state: 'exited',
       startedAt: 2,
+      runsSince: 0,
       finishedAt: 3.5,
       endSeenAt: 7,
       exitCode: 4,

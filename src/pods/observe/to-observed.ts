@@ -48,11 +48,11 @@ export function hasListedState(known: ObservedContainer, listed: ContainerState)
   return known.state === state || (known.state === 'created' && known.finishedAt > 0 && state === 'exited')
 }
 
-/** One container from its entry in the list and its status; if it has ended, then since `endSeenAt` for us. */
+/** One container from its entry in the list and its status; what it does, it does since these times for us. */
 export function toObservedContainer(
   listed: Pick<Container, 'labels' | 'podSandboxId'>,
   status: ContainerStatus,
-  endSeenAt: number,
+  { runsSince, endSeenAt }: Pick<ObservedContainer, 'runsSince' | 'endSeenAt'>,
 ): ObservedContainer {
   const interruption = findInterruption(status)
   const interrupted = interruption === 'before'
@@ -67,6 +67,7 @@ export function toObservedContainer(
     restartCount: Number.parseInt(status.annotations[RESTART_COUNT_ANNOTATION] ?? '0', 10) || 0,
     createdAt: toMilliseconds(status.createdAt),
     startedAt: state === 'created' ? 0 : toMilliseconds(status.startedAt),
+    runsSince: state === 'running' ? runsSince : 0,
     ...(state === 'exited'
       ? {
           finishedAt: toMilliseconds(status.finishedAt),
@@ -138,7 +139,7 @@ function terminationLog({ annotations, mounts }: ContainerStatus): string {
 }
 
 /** One sandbox from its status. */
-export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
+export function toObservedSandbox(status: PodSandboxStatus, isAdopted = false): ObservedSandbox {
   const { network } = status
   const ready = status.state === PodSandboxState.SANDBOX_READY
   const users = status.linux?.namespaces?.options?.usernsOptions
@@ -147,6 +148,7 @@ export function toObservedSandbox(status: PodSandboxStatus): ObservedSandbox {
     attempt: status.metadata?.attempt ?? 0,
     ready,
     createdAt: toMilliseconds(status.createdAt),
+    ...(isAdopted ? { isAdopted } : {}),
     hostNetwork: status.linux?.namespaces?.options?.network === NamespaceMode.NODE,
     ips:
       network === undefined
@@ -163,6 +165,7 @@ export function isSandboxReady(sandbox: PodSandbox): boolean {
   return sandbox.state === PodSandboxState.SANDBOX_READY
 }
 
-function toMilliseconds(nanoseconds: bigint): number {
+/** The times of the runtime are in nanoseconds. */
+export function toMilliseconds(nanoseconds: bigint): number {
   return Number(nanoseconds) / 1e6
 }

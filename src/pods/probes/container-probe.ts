@@ -97,7 +97,7 @@ export class ContainerProbe {
 
   /** Takes in what is true of the container now; gives the instance when it runs. */
   #adapt(): ObservedContainer | undefined {
-    const { clock } = this.#deps
+    const now = this.#deps.clock.monotonic()
     const { container, type, probe } = this.subject
     const observed = this.#around.observed()
     const newest = observed === undefined ? undefined : newestInstance(observed, container.name)
@@ -107,11 +107,10 @@ export class ContainerProbe {
       this.#schedule,
       {
         containerId: instance?.id,
-        // A clock that was set back must not keep a probe waiting for hours.
-        ranMs: instance === undefined ? 0 : Math.max(0, clock.now() - instance.startedAt),
+        ranMs: instance === undefined ? 0 : now - instance.runsSince,
         started: instance !== undefined && this.#around.hasStarted(instance.id),
       },
-      { type, initialDelayMs: (probe.initialDelaySeconds ?? 0) * 1000, now: clock.monotonic() },
+      { type, initialDelayMs: (probe.initialDelaySeconds ?? 0) * 1000, now },
     )
     return instance
   }

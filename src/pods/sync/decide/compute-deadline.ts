@@ -18,13 +18,24 @@ export interface PodStart {
 }
 
 /** When a pod has been active for as long as it may, in milliseconds; undefined when it may for ever, or has not begun. */
-export function deadlineAt({ spec }: Pod, { status, observed }: PodStart): number | undefined {
-  const seconds = spec.activeDeadlineSeconds
+export function deadlineAt(pod: Pod, start: PodStart): number | undefined {
+  const seconds = pod.spec.activeDeadlineSeconds
   if (seconds === undefined) return undefined
-  // Without an API an agent reports as the start when it first saw the pod: the deadline must not begin again with each agent.
-  const starts = observed?.sandboxes.map(({ createdAt }) => createdAt) ?? []
+  const startedAt = findStart(pod, start)
+  return startedAt === undefined ? undefined : startedAt + toSeconds(seconds) * 1000
+}
+
+/**
+ * Without an API an agent reports as the start when it first saw the pod: so that the deadline does not begin again with each agent, it
+ * counts from the oldest sandbox that an earlier one made. No other is asked for its time: the runtime may have a clock of its own.
+ */
+function findStart(pod: Pod, { status, observed }: PodStart): number | undefined {
+  const known = pod.status?.startTime
+  if (known !== undefined) return Date.parse(known)
+  const adopted = observed?.sandboxes.filter(({ isAdopted }) => isAdopted === true) ?? []
+  const starts = adopted.map(({ createdAt }) => createdAt)
   if (status?.startTime !== undefined) starts.push(Date.parse(status.startTime))
-  return starts.length === 0 ? undefined : Math.min(...starts) + toSeconds(seconds) * 1000
+  return starts.length === 0 ? undefined : Math.min(...starts)
 }
 
 /** What becomes of a pod whose deadline has passed, however its containers end; undefined for one that ended before. */
