@@ -57,6 +57,51 @@ test('state is written by the durable writer alone: who else writes or renames f
   assert.deepEqual(writers.sort(), Object.keys(OTHER_WRITERS).sort())
 })
 
+/**
+ * Files of the agent outside of src/system that give a file another name by themselves: all others do it through
+ * src/system/directories/with-state-file-reports.ts, with an event and a metric.
+ */
+const OTHER_MOVERS: Readonly<Record<string, string>> = {
+  'node/certificates/certificate-store.ts':
+    'finishes what the Go kubelet began, and keeps a file of an administrator with which nothing is wrong',
+}
+
+/** Those of src/system that set aside: what the agent gets of them is wrapped in the reports. */
+const SETS_ASIDE = ['directories/with-state-file-reports.ts', 'files/state/create-state-file.ts']
+
+// They have no node on which something could be reported: it is in their logs.
+const OTHER_PRODUCTS = /^(?:api-server|standalone)\//
+
+const IMPORTS_MOVER = /^import \{([^}]*)\} from '[^']*\/durable-file\.ts'/gm
+
+function movesFiles(text: string, ...names: readonly string[]): boolean {
+  const imported = [...text.matchAll(IMPORTS_MOVER)].flatMap(([, list = '']) => list.split(/[\s,]+/))
+  return imported.some((name) => names.includes(name))
+}
+
+test('a state file is set aside with a report: who else gives files another name is listed with the reason', () => {
+  const folder = join(root, 'src')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !OTHER_PRODUCTS.test(name),
+  )
+  const find = (...names: readonly string[]) =>
+    files.filter((name) => movesFiles(readFileSync(join(folder, name), 'utf8'), ...names)).sort()
+  const outside = find('setAside', 'renameDurably').filter((name) => !name.startsWith('system/'))
+  assert.deepEqual(outside, Object.keys(OTHER_MOVERS).sort())
+  const inside = find('setAside').filter((name) => name.startsWith('system/'))
+  assert.deepEqual(
+    inside,
+    SETS_ASIDE.map((name) => `system/${name}`),
+  )
+})
+
+test('that check finds what it is for too', () => {
+  const line = `import { setAside, writeFileDurably } from '../../system/files/state/durable-file.ts'`
+  assert.ok(movesFiles(line, 'setAside') && !movesFiles(line, 'renameDurably'))
+  assert.ok(movesFiles(`import {\n  renameDurably,\n} from './durable-file.ts'`, 'renameDurably'))
+  assert.ok(!movesFiles(`import { setAsideBroken } from './state-file.ts'`, 'setAside'))
+})
+
 test('that check finds what it is for', () => {
   const found = (line: string) => writesFiles(`import { join } from 'node:path'\n${line}\n`)
   assert.ok(found(`import { readFile, rename } from 'node:fs/promises'`))

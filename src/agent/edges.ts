@@ -14,7 +14,7 @@ import type { CgroupReader } from '../system/cgroups/cgroup-reader.ts'
 import type { StatsFiles } from '../system/directories/stats-files.ts'
 import type { KernelLog } from '../system/machine/kernel-log.ts'
 import type { PodNetwork } from '../pods/probes/pod-network.ts'
-import type { ManifestCopies } from '../system/directories/last-good-manifests.ts'
+import type { ManifestCopies, ReportSetAside } from '../system/directories/last-good-manifests.ts'
 import type { CsiFiles } from '../system/directories/csi-files.ts'
 import type { createPodFiles } from '../system/directories/pod-files.ts'
 import type { createUserNamespaceRecords } from '../system/directories/user-namespace-records.ts'
@@ -69,7 +69,7 @@ export interface Host {
   stateFile(path: string): StateFile
   recordFolder(path: string): ReturnType<typeof createRecordFolder>
   /** Copies of manifests in a folder, as they were when last good. */
-  lastGoodManifests(folder: string): ManifestCopies
+  lastGoodManifests(folder: string, report?: ReportSetAside): ManifestCopies
   podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
   /** The agent's own files around the volumes of CSI drivers. */
   csiFiles(rootDirectory: string): CsiFiles

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/async/clock.ts'
 import type { Loop } from '../base/async/loop.ts'
 import type { TaskGroup } from '../base/async/task-group.ts'
-import { withStateFileReports } from '../system/directories/with-state-file-reports.ts'
+import { createSetCredentialsAside, withStateFileReports } from '../system/directories/with-state-file-reports.ts'
 import type { Settings } from '../model/config/load-configuration.ts'
 import type { MachineInfo } from '../system/machine/read-machine.ts'
 import type { MemoryTrimDeps } from '../base/telemetry/run-memory-trim.ts'
@@ -64,6 +64,8 @@ export async function openBase(deps: KubeletDeps, { tasks, resources }: Lifetime
   return {
     ...deps,
     host: { ...deps.host, ...stateFiles },
+    /** Sets files with credentials of the node aside, and reports it. */
+    setAside: createSetCredentialsAside(reports),
     tasks,
     resources,
     startedAt,

@@ -91,7 +91,7 @@ export function createFailureMetrics(set: MetricSet): FailureMetrics {
   })
   const files = set.counter({
     name: 'deckhand_state_files_set_aside_total',
-    help: 'Files of the state of the agent that could not be used: of the node (state), of a folder (record), of a pod (pod), of a volume (volume).',
+    help: 'Files of the state of the agent that could not be used: of the node (state), of a folder (record), of a pod (pod), of a volume (volume), copies of manifests (manifest), certificates and kubeconfigs (credential).',
     labels: ['kind'],
   })
   return {

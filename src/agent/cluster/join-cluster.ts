@@ -4,11 +4,13 @@ import type { Loop } from '../../base/async/loop.ts'
 import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
 import type { CertificateMetrics, CertificateProvider } from '../../node/certificates/certificate-provider.ts'
+import { EarlyNodeEvents } from '../../model/events/early-node-events.ts'
 import { openClientCertificates } from '../../node/certificates/open-client-certificates.ts'
-import type { ClientCertificates } from '../../node/certificates/open-client-certificates.ts'
+import type { ClientCertificates, ClientCertificatesDeps } from '../../node/certificates/open-client-certificates.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
 import type { Projections, ProjectionsDeps } from '../../pods/volumes/payload/create-projections.ts'
 import { createEventRecorder } from '../../protocols/kube-api/events/create-event-recorder.ts'
+import { createSetCredentialsAside } from '../../system/directories/with-state-file-reports.ts'
 import { hostConfigFiles } from '../../system/files/host-config-files.ts'
 import { isProgram } from '../../system/files/is-program.ts'
 import { runProcess } from '../../system/processes/run-process.ts'
@@ -49,6 +51,7 @@ export interface JoinClusterDeps {
     readonly pluginCall: (call: CredentialPluginCall) => void
     readonly pluginCertificate: (given: PluginCertificate) => void
     readonly hostResolved: OnHostResolved
+    readonly stateSetAside: (kind: string) => void
   }
   /** There is no way on without a new start. */
   readonly giveUp: (error: Error) => void
@@ -91,9 +94,14 @@ const POLL_MS = 100
 export async function joinCluster(given: JoinClusterDeps, group: TaskGroup): Promise<Cluster> {
   const deps = { ...given, reportEnded: reportEndedCertificates(given.log) }
   const apiReturn = new ApiReturn()
-  const certificates = await openCertificates({ ...deps, apiReturn }, group)
+  // Certificates are read before there is an API to send events to.
+  const events = new EarlyNodeEvents()
+  const setAside = createSetCredentialsAside({ metrics: deps.metrics, events })
+  const certificates = await openCertificates({ ...deps, apiReturn, setAside }, group)
   const connections = await openTransport(deps, { path: deps.settings.flags.kubeconfig, certificates }, group)
-  return await useCluster(deps, { connections, certificates, apiReturn }, group)
+  const cluster = await useCluster(deps, { connections, certificates, apiReturn }, group)
+  events.passOn(cluster.membership.nodeEvents)
+  return cluster
 }
 
 /** How the node reaches its cluster. */
@@ -240,7 +248,7 @@ async function openTransport(
 }
 
 async function openCertificates(
-  deps: ConnectDeps & { readonly apiReturn: ApiReturn },
+  deps: ConnectDeps & Pick<ClientCertificatesDeps, 'apiReturn' | 'setAside'>,
   group: TaskGroup,
 ): Promise<ClientCertificates | undefined> {
   const { settings, metrics, environment } = deps
@@ -276,6 +284,7 @@ export function toClusterMetrics(metrics: AgentMetrics): JoinClusterDeps['metric
     pluginCall: (call) => metrics.execPluginCall(call),
     pluginCertificate: (given) => metrics.execPluginCertificate(given),
     hostResolved: (lookup) => metrics.hostResolved(lookup),
+    stateSetAside: (kind) => metrics.stateSetAside(kind),
     certificate: { renewError: () => metrics.certificateRenewalFailed('client'), rotated() {} },
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../../base/telemetry/logger.ts'
 import type { PodEvent } from './pod-events.ts'
 
 /** Events for the administrators of the node, with Kubernetes' own reasons. */
-type NodeEvent = Omit<PodEvent, 'fieldPath' | 'about' | 'annotations'>
+export type NodeEvent = Omit<PodEvent, 'fieldPath' | 'about' | 'annotations'>
 
 /** Where events about the node go. */
 export interface NodeEvents {

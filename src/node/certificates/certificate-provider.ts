@@ -19,3 +19,6 @@ export interface CertificateMetrics {
   /** A certificate was replaced, at this age in seconds. */
   rotated(seconds: number): void
 }
+
+/** Gives files that cannot be used another ending, out of the way, and reports it. */
+export type SetAside = (paths: readonly string[], suffix: string) => Promise<void>

@@ -18,6 +18,7 @@ import type { TestContext } from 'node:test'
 import { createCertificate } from '../../../test/builders/create-certificate.ts'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 import { CertificateStore } from './certificate-store.ts'
 import { readCertificateFiles } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
@@ -28,12 +29,25 @@ function place(t: TestContext) {
   const folder = join(mkdtempSync(join(tmpdir(), 'deckhand-store-')), 'pki')
   t.after(() => rmSync(join(folder, '..'), { recursive: true }))
   const clock = new FakeClock()
+  const aside: string[] = []
   const create = async (lifetimeMs = HOUR_MS) => await createCertificate(clock.now(), lifetimeMs)
   const open = (
     fallback?: CertificateFiles,
     readFiles: (files: CertificateFiles) => ReturnType<typeof readCertificateFiles> = readCertificateFiles,
-  ) => new CertificateStore({ folder, prefix: 'kubelet-client', fallback, readFiles, clock, log: silentLogger })
-  return { folder, clock, create, open, current: join(folder, 'kubelet-client-current.pem') }
+  ) =>
+    new CertificateStore({
+      folder,
+      prefix: 'kubelet-client',
+      fallback,
+      readFiles,
+      setAside: async (paths, suffix) => {
+        aside.push(...paths)
+        await setAside(paths, suffix)
+      },
+      clock,
+      log: silentLogger,
+    })
+  return { folder, clock, create, open, aside, current: join(folder, 'kubelet-client-current.pem') }
 }
 
 describe('CertificateStore', () => {
@@ -108,7 +122,7 @@ describe('CertificateStore', () => {
   })
 
   test('sets a broken certificate aside and goes back to the newest one that is good', async (t) => {
-    const { folder, open, create, current, clock } = place(t)
+    const { folder, open, create, current, clock, aside } = place(t)
     const [old, good, broken] = [await create(), await create(), await create()]
     for (const each of [old, good, broken]) {
       await open().write(each)
@@ -119,9 +133,10 @@ describe('CertificateStore', () => {
     assert.equal(readlinkSync(current), join(folder, 'kubelet-client-2026-01-01-00-00-01.pem'))
     assert.equal(readdirSync(folder).filter((name) => name.includes('.broken-')).length, 1)
     assert.equal((await open().read())?.keyPem, good.keyPem)
+    assert.deepEqual(aside, [current])
   })
 
-  for (const [lost, aside] of [
+  for (const [lost, count] of [
     ['its target', 0],
     ['everything else', 1],
   ] as const) {
@@ -135,7 +150,7 @@ describe('CertificateStore', () => {
       const next = await create()
       await open().write(next)
       assert.equal((await open().read())?.keyPem, next.keyPem)
-      assert.equal(readdirSync(folder).filter((name) => name.includes('.broken-')).length, aside)
+      assert.equal(readdirSync(folder).filter((name) => name.includes('.broken-')).length, count)
     })
   }
 
@@ -213,7 +228,7 @@ describe('CertificateStore', () => {
   })
 
   test('a file that was put in the place of the link is kept under another name', async (t) => {
-    const { folder, open, create, current } = place(t)
+    const { folder, open, create, current, aside } = place(t)
     mkdirSync(folder)
     const [theirs, ours] = [await create(), await create()]
     writeFileSync(current, `${theirs.certificatePem}${theirs.keyPem}`)
@@ -222,5 +237,6 @@ describe('CertificateStore', () => {
     assert.equal((await open().read())?.keyPem, ours.keyPem)
     const kept = readdirSync(folder).find((name) => name.startsWith('kubelet-client-current.pem.old-')) ?? ''
     assert.ok(readFileSync(join(folder, kept), 'utf8').includes(theirs.keyPem))
+    assert.deepEqual(aside, [], 'nothing is wrong with it')
   })
 })

@@ -1,12 +1,13 @@
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
-import { renameDurably, setAside } from '../../system/files/state/durable-file.ts'
+import { renameDurably } from '../../system/files/state/durable-file.ts'
 import { readLink, replaceLink } from '../../system/files/replace-link.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { throwIfTransient } from '../../base/async/transient-errors.ts'
-import { hasCode } from '../../system/files/error-codes.ts'
+import { hasCode, unlessAbsent } from '../../system/files/error-codes.ts'
 import { readPatiently } from '../../system/files/state/read-patiently.ts'
+import type { SetAside } from './certificate-provider.ts'
 import { hasEnded } from './current-certificate.ts'
 import { BrokenCertificateError, readCertificateFiles } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
@@ -22,6 +23,7 @@ export interface CertificateStoreDeps {
   readonly fallback?: CertificateFiles | undefined
   /** Reads a certificate and its key; another one in tests. */
   readonly readFiles?: typeof readCertificateFiles
+  readonly setAside: SetAside
   readonly clock: Clock
   readonly log: Logger
 }
@@ -80,9 +82,10 @@ export class CertificateStore {
   }
 
   async #use(path: string): Promise<void> {
-    // A file that is not a link was put there by an administrator.
+    // A file that is not a link was put there by an administrator: it is kept, and nothing is wrong with it.
     if ((await readLink(this.currentPath)) === undefined) {
-      await setAside([this.currentPath], `.old-${this.#deps.clock.now()}`)
+      const kept = `${this.currentPath}.old-${this.#deps.clock.now()}`
+      await unlessAbsent(renameDurably(this.currentPath, kept), undefined)
     }
     await replaceLink(this.currentPath, this.#pathOf('updated'), path)
   }
@@ -108,7 +111,7 @@ export class CertificateStore {
         return { kind: 'unreadable' }
       }
       const suffix = `.broken-${clock.now()}`
-      await setAside([path], suffix)
+      await this.#deps.setAside([path], suffix)
       log.error('a certificate is broken and was set aside', { setAside: `${path}${suffix}`, error })
       return { kind: 'absent' }
     }

@@ -20,6 +20,7 @@ import { FakeSigner } from '../../../test/fakes/fake-signer.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 import type { CertificatePair } from './certificate-provider.ts'
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { openClientCertificates } from './open-client-certificates.ts'
@@ -76,6 +77,7 @@ async function place(t: TestContext) {
         },
         giveUp: (error) => seen.ends.push(error.message),
         metrics: { renewError: () => (seen.errors += 1), rotated() {} },
+        setAside,
         clock,
         random: () => 0,
         log: silentLogger,

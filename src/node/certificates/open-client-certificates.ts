@@ -5,7 +5,7 @@ import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { bootstrapClientCertificate } from './bootstrap-client-certificate.ts'
-import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
+import type { CertificateMetrics, CertificateProvider, SetAside } from './certificate-provider.ts'
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate, hasEnded } from './current-certificate.ts'
 import type { CertificateSource, KubeconfigInfo } from './kubeconfig-info.ts'
@@ -39,6 +39,7 @@ export interface ClientCertificatesDeps {
   readonly connect: (path: string, certificates: CertificateProvider | undefined) => Promise<KubeClient>
   readonly giveUp: (error: Error) => void
   readonly metrics: CertificateMetrics
+  readonly setAside: SetAside
   readonly clock: Clock
   readonly random: () => number
   readonly log: Logger
@@ -62,8 +63,8 @@ export async function openClientCertificates(
   deps: ClientCertificatesDeps,
   signal: AbortSignal,
 ): Promise<ClientCertificates | undefined> {
-  const { folder, clock, log, bootstrapPath } = deps
-  const storeDeps = { folder, prefix: 'kubelet-client', clock, log } as const
+  const { folder, setAside, clock, log, bootstrapPath } = deps
+  const storeDeps = { folder, prefix: 'kubelet-client', setAside, clock, log } as const
   // Before the kubeconfig file is read, which may point here: a broken certificate is replaced by an older one, if that is good.
   const ownStore = new CertificateStore(storeDeps)
   if (bootstrapPath !== '' || deps.rotates) await ownStore.read()

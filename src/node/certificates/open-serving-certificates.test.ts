@@ -10,6 +10,7 @@ import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { FakeSigner } from '../../../test/fakes/fake-signer.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { until } from '../../../test/fakes/until.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 import { openServingCertificates } from './open-serving-certificates.ts'
 import type { ServingCertificates, ServingCertificatesDeps } from './open-serving-certificates.ts'
 import { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
@@ -21,6 +22,7 @@ function place(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-serving-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const clock = new FakeClock()
+  const aside: string[] = []
   const open = async (change: Partial<ServingCertificatesDeps> = {}) =>
     await openServingCertificates({
       apiReturn: new ApiReturn(),
@@ -35,6 +37,10 @@ function place(t: TestContext) {
       nodeAddresses: () => [],
       client: undefined,
       metrics: { renewError() {}, rotated() {} },
+      setAside: async (paths, suffix) => {
+        aside.push(...paths)
+        await setAside(paths, suffix)
+      },
       clock,
       random: () => 0,
       log: silentLogger,
@@ -56,7 +62,7 @@ function place(t: TestContext) {
     writeFileSync(files.tlsPrivateKeyFile, pair.keyPem)
   }
   const create = async () => await createCertificate(clock.now(), HOUR_MS)
-  return { folder, clock, open, run, files, write, create }
+  return { folder, clock, open, run, files, write, create, aside }
 }
 
 describe('openServingCertificates() with files', () => {
@@ -156,7 +162,7 @@ describe('openServingCertificates() with nothing', () => {
 
   for (const name of ['kubelet.crt', 'kubelet.key']) {
     test(`makes another one when ${name} is gone, or broken`, async (t) => {
-      const { open, folder } = place(t)
+      const { open, folder, aside } = place(t)
       const first = await open()
       rmSync(join(folder, name))
       const second = await open()
@@ -164,6 +170,10 @@ describe('openServingCertificates() with nothing', () => {
       writeFileSync(join(folder, name), 'half')
       assert.notEqual((await open()).current()?.keyPem, second.current()?.keyPem)
       assert.equal(readdirSync(folder).filter((each) => each.includes('.broken-')).length, 2)
+      assert.deepEqual(
+        aside.slice(-2),
+        ['kubelet.crt', 'kubelet.key'].map((each) => join(folder, each)),
+      )
     })
   }
 

@@ -6,7 +6,7 @@ import type { NodeAddress } from '../../model/generated/core-v1.ts'
 import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
-import type { CertificateMetrics, CertificateProvider } from './certificate-provider.ts'
+import type { CertificateMetrics, CertificateProvider, SetAside } from './certificate-provider.ts'
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate, hasEnded } from './current-certificate.ts'
 import { readCertificateFiles } from './read-certificate.ts'
@@ -37,6 +37,7 @@ export interface ServingCertificatesDeps {
   /** Undefined on a node without a cluster. */
   readonly client: KubeClient | undefined
   readonly metrics: CertificateMetrics
+  readonly setAside: SetAside
   readonly clock: Clock
   readonly random: () => number
   readonly log: Logger
@@ -113,10 +114,10 @@ async function openReloaded(
 }
 
 async function openRequested(deps: ServingCertificatesDeps): Promise<ServingCertificates> {
-  const { folder, clock, log, client } = deps
+  const { folder, setAside, clock, log, client } = deps
   const fallback =
     deps.tlsCertFile === '' ? undefined : { certificateFile: deps.tlsCertFile, keyFile: deps.tlsPrivateKeyFile }
-  const store = new CertificateStore({ folder, prefix: 'kubelet-server', fallback, clock, log })
+  const store = new CertificateStore({ folder, prefix: 'kubelet-server', fallback, setAside, clock, log })
   const current = new CurrentCertificate(clock)
   const stored = await store.read()
   if (stored !== undefined && !hasEnded(stored, clock.now())) current.replace(stored)

@@ -9,6 +9,7 @@ import { FakeSigner } from '../../../test/fakes/fake-signer.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { until } from '../../../test/fakes/until.ts'
 import { KubeApiError, KubeUnreachableError } from '../../protocols/kube-api/kube-client.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 import { CertificateStore } from './certificate-store.ts'
 import { CurrentCertificate } from './current-certificate.ts'
 import { runCertificateRotation } from './run-certificate-rotation.ts'
@@ -37,7 +38,7 @@ async function start(t: TestContext, policy: FakeSigner['policy'] = 'sign') {
     {
       apiReturn,
       signer: SERVING_SIGNER,
-      store: new CertificateStore({ folder, prefix: 'kubelet-server', clock, log: silentLogger }),
+      store: new CertificateStore({ folder, prefix: 'kubelet-server', setAside, clock, log: silentLogger }),
       current,
       wanted: () => desired.value,
       checkEveryMs: 1000,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { SetAside } from './certificate-provider.ts'
 import { hasEnded } from './current-certificate.ts'
 import { BrokenCertificateError, readCertificateFiles } from './read-certificate.ts'
 import type { CertificateFiles } from './read-certificate.ts'
@@ -8,13 +9,14 @@ import { toCertificateInfo } from './to-certificate-info.ts'
 import { createKeys, parseKeyedCertificate, toKeyPem } from '../../protocols/x509/certificate-files.ts'
 import type { KeyedCertificate } from '../../protocols/x509/certificate-files.ts'
 import { issueAuthority, issueCertificate } from '../../protocols/x509/issue-certificate.ts'
-import { writeFileDurably, setAside } from '../../system/files/state/durable-file.ts'
+import { writeFileDurably } from '../../system/files/state/durable-file.ts'
 
 export interface SelfSignedDeps {
   /** --cert-dir */
   readonly folder: string
   readonly nodeName: string
   readonly addresses: readonly string[]
+  readonly setAside: SetAside
   readonly clock: Clock
   readonly log: Logger
 }
@@ -41,7 +43,7 @@ export async function ensureSelfSigned(deps: SelfSignedDeps): Promise<KeyedCerti
   } catch (error) {
     if (!(error instanceof BrokenCertificateError)) throw error
     const suffix = `.broken-${clock.now()}`
-    await setAside([files.certificateFile, files.keyFile], suffix)
+    await deps.setAside([files.certificateFile, files.keyFile], suffix)
     log.error('the serving certificate is broken and was set aside', { ...files, suffix, error })
   }
   const made = await createSelfSigned(deps)

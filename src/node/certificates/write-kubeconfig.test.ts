@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { silentLogger } from '../../base/telemetry/silent-logger.ts'
+import { setAside } from '../../system/files/state/durable-file.ts'
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
 import { writeKubeconfig } from './write-kubeconfig.ts'
 
@@ -22,11 +23,21 @@ function place(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-kubeconfig-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'kubelet.conf')
+  const aside: string[] = []
   const write = async (change: Partial<KubeconfigInfo> = {}) => {
-    await writeKubeconfig({ path, clock: new FakeClock(), log: silentLogger }, { ...cluster, ...change }, '/pki/c.pem')
+    const deps = {
+      path,
+      setAside: async (paths: readonly string[], suffix: string) => {
+        aside.push(...paths)
+        await setAside(paths, suffix)
+      },
+      clock: new FakeClock(),
+      log: silentLogger,
+    }
+    await writeKubeconfig(deps, { ...cluster, ...change }, '/pki/c.pem')
     return /- cluster:\n(?<lines>(?: {4}.*\n)*)/.exec(readFileSync(path, 'utf8'))?.groups?.['lines']
   }
-  return { folder, write }
+  return { folder, path, write, aside }
 }
 
 describe('writeKubeconfig()', () => {
@@ -56,11 +67,12 @@ describe('writeKubeconfig()', () => {
   }
 
   test('leaves a file alone that says the same, and keeps what said something else', async (t) => {
-    const { folder, write } = place(t)
+    const { folder, path, write, aside } = place(t)
     await write()
     await write()
     assert.deepEqual(readdirSync(folder), ['kubelet.conf'])
     await write({ insecure: true })
     assert.deepEqual(readdirSync(folder), ['kubelet.conf', `kubelet.conf.old-${Date.UTC(2026, 0, 1)}`])
+    assert.deepEqual(aside, [path])
   })
 })

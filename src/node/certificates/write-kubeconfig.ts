@@ -2,18 +2,19 @@ import { basename, dirname } from 'node:path'
 import type { Clock } from '../../base/async/clock.ts'
 import { createRecordFolder } from '../../system/files/state/create-record-folder.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { SetAside } from './certificate-provider.ts'
 import type { KubeconfigInfo } from './kubeconfig-info.ts'
-import { setAside } from '../../system/files/state/durable-file.ts'
 
 export interface WriteKubeconfigDeps {
   readonly path: string
+  readonly setAside: SetAside
   readonly clock: Clock
   readonly log: Logger
 }
 
 /** Writes the kubeconfig file of a node that was bootstrapped: the same cluster, and the certificate that a path always leads to. */
 export async function writeKubeconfig(
-  { path, clock, log }: WriteKubeconfigDeps,
+  { path, setAside, clock, log }: WriteKubeconfigDeps,
   bootstrap: KubeconfigInfo,
   certificatePath: string,
 ): Promise<void> {

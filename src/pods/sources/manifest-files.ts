@@ -215,8 +215,9 @@ export class ManifestFiles {
     try {
       return bytes === undefined ? undefined : this.#deps.decode(bytes, join(this.#directory, name)).pods
     } catch (error) {
-      if (error instanceof ManifestError) return undefined
-      throw error
+      if (!(error instanceof ManifestError)) throw error
+      this.#logger.warn('cannot use what was last good of a manifest', { file: join(this.#directory, name), error })
+      return undefined
     }
   }
 

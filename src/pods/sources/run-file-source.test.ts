@@ -411,6 +411,25 @@ describe('runFileSource()', { timeout: 20_000 }, () => {
     )
   })
 
+  test('says so when the last good version is of no use either', async (t) => {
+    const first = await createSource(t)
+    await writeFile(join(first.directory, 'a'), manifest('a'))
+    first.start(first.directory)
+    await first.settles('a-n=nginx')
+    await first.stop()
+    const kept = join(first.directory, '.last-good')
+    for (const path of [join(first.directory, 'a'), ...(await readdir(kept)).map((name) => join(kept, name))])
+      await writeFile(path, 'kind: [')
+    const second = new SourceUnderTest(first.directory)
+    t.after(() => second.stop())
+    second.start(first.directory)
+    await second.settles()
+    assert.deepEqual(
+      second.lines.map(({ message }) => message),
+      ['cannot use what was last good of a manifest', 'manifest is invalid'],
+    )
+  })
+
   test('says nothing of a manifest that is not written to its end yet', async (t) => {
     const source = await createSource(t)
     source.start(source.directory)

@@ -4,6 +4,7 @@ import type { TaskGroup } from '../../base/async/task-group.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { AgentMetrics } from '../../metrics/create-metrics.ts'
 import type { Settings } from '../../model/config/load-configuration.ts'
+import type { SetAside } from '../../node/certificates/certificate-provider.ts'
 import type { ServingCertificates } from '../../node/certificates/open-serving-certificates.ts'
 import type { OwnNode } from '../../node/registration/create-node.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
@@ -16,6 +17,7 @@ export interface CreateServingCertificatesDeps {
   readonly client: KubeClient | undefined
   readonly apiReturn: ApiReturn
   readonly metrics: AgentMetrics
+  readonly setAside: SetAside
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

@@ -44,6 +44,7 @@ const noMetrics = {
   pluginCall() {},
   pluginCertificate() {},
   hostResolved() {},
+  stateSetAside() {},
 }
 
 /**

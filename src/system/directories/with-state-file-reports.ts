@@ -2,15 +2,20 @@ import type { Clock } from '../../base/async/clock.ts'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import type { createRecordFolder } from '../files/state/create-record-folder.ts'
+import { setAside } from '../files/state/durable-file.ts'
 import { readPatiently } from '../files/state/read-patiently.ts'
 import type { StateFile } from '../files/state/state-file.ts'
 import type { CsiFiles } from './csi-files.ts'
+import type { ManifestCopies, ReportSetAside } from './last-good-manifests.ts'
 import type { createPodFiles } from './pod-files.ts'
 import type { createUserNamespaceRecords } from './user-namespace-records.ts'
 
-interface StateFilesDeps {
+interface ReportDeps {
   readonly metrics: { stateSetAside(kind: string): void }
   readonly events: NodeEvents
+}
+
+interface StateFilesDeps extends ReportDeps {
   readonly clock: Clock
 }
 
@@ -18,6 +23,7 @@ interface StateFilesDeps {
 interface StateHost {
   stateFile(path: string): StateFile
   recordFolder(path: string): ReturnType<typeof createRecordFolder>
+  lastGoodManifests(folder: string, report?: ReportSetAside): ManifestCopies
   podFiles(rootDirectory: string): ReturnType<typeof createPodFiles>
   csiFiles(rootDirectory: string): CsiFiles
   userNamespaceRecords(rootDirectory: string): ReturnType<typeof createUserNamespaceRecords>
@@ -25,17 +31,9 @@ interface StateHost {
 
 const REASON = 'StateFileSetAside'
 
-/**
- * The same files, in which the agent keeps what it must not forget. A read that fails for the moment is tried again before it fails. Each
- * time one of them cannot be used and is set aside, administrators get an event: the agent has lost what was in it.
- */
-export function withStateFileReports(
-  host: StateHost,
-  { metrics, events, clock }: StateFilesDeps,
-  signal: AbortSignal,
-): StateHost {
-  const read = <T>(path: string, work: () => Promise<T>) => readPatiently(work, { path, clock }, signal)
-  const watch = async <T>(kind: string, path: string, work: () => Promise<T>): Promise<T> => {
+/** Counts each file that is set aside, and tells administrators. */
+function createReport({ metrics, events }: ReportDeps): ReportSetAside {
+  return async (kind, path, work) => {
     const record = (outcome: string) => {
       metrics.stateSetAside(kind)
       const message = `Cannot use "${path}": the agent goes on without it, ${outcome}`
@@ -50,6 +48,25 @@ export function withStateFileReports(
       throw error
     }
   }
+}
+
+/** Gives files with credentials of the node another ending, with the same report: they have folders and names of their own. */
+export function createSetCredentialsAside(deps: ReportDeps): typeof setAside {
+  const report = createReport(deps)
+  return (paths, suffix) => report('credential', paths.join('" and "'), () => setAside(paths, suffix))
+}
+
+/**
+ * The same files, in which the agent keeps what it must not forget. A read that fails for the moment is tried again before it fails. Each
+ * time one of them cannot be used and is set aside, administrators get an event: the agent has lost what was in it.
+ */
+export function withStateFileReports(
+  host: StateHost,
+  { clock, ...reports }: StateFilesDeps,
+  signal: AbortSignal,
+): StateHost {
+  const read = <T>(path: string, work: () => Promise<T>) => readPatiently(work, { path, clock }, signal)
+  const watch = createReport(reports)
   return {
     stateFile(path) {
       const file = host.stateFile(path)
@@ -71,6 +88,7 @@ export function withStateFileReports(
         setAside: (name) => watch('record', `${path}/${name}`, () => folder.setAside(name)),
       }
     },
+    lastGoodManifests: (folder) => host.lastGoodManifests(folder, watch),
     podFiles(rootDirectory) {
       const files = host.podFiles(rootDirectory)
       const notes = (of: typeof files.probeNotes, name: string): typeof of => {

@@ -11,6 +11,7 @@ import { openClientCertificates } from '../../../src/node/certificates/open-clie
 import type { ClientCertificatesDeps } from '../../../src/node/certificates/open-client-certificates.ts'
 import { openServingCertificates } from '../../../src/node/certificates/open-serving-certificates.ts'
 import { silentLogger } from '../../../src/base/telemetry/silent-logger.ts'
+import { setAside } from '../../../src/system/files/state/durable-file.ts'
 import { createFolder, startSecuredApi } from '../api-server/start-secured-api.ts'
 import type { SecuredApi } from '../api-server/start-secured-api.ts'
 import { createHttpsKubeClient } from './https-kube-client.ts'
@@ -58,6 +59,7 @@ function createDeps(t: TestContext, api: SecuredApi) {
       ),
     giveUp: (error) => assert.fail(error),
     metrics: { renewError() {}, rotated() {} },
+    setAside,
     clock: systemClock,
     random: Math.random,
     log: silentLogger,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { chmodSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -39,8 +39,13 @@ async function issue({ folder }: SecuredApi, lifetimeMs: number): Promise<string
 }
 
 /** The agent as a client of the cluster of a kubeconfig file with this user. */
-async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; rotates: boolean }) {
+async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; rotates: boolean; stored?: string }) {
   const root = createFolder(t)
+  if (options.stored !== undefined) {
+    mkdirSync(join(root, 'pki'))
+    writeFileSync(join(root, 'pki/kubelet-client-current.pem'), options.stored)
+  }
+  const aside: string[] = []
   const cluster = { server: api.server, 'certificate-authority-data': Buffer.from(api.authorityPem).toString('base64') }
   const kubeconfig = {
     clusters: [{ name: 'c', cluster }],
@@ -68,6 +73,7 @@ async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; 
         pluginCall() {},
         pluginCertificate() {},
         hostResolved() {},
+        stateSetAside: (kind) => void aside.push(kind),
       },
       giveUp: (error) => assert.fail(error),
       tracer: undefined,
@@ -78,7 +84,7 @@ async function joinAs(t: TestContext, api: SecuredApi, options: { user: object; 
     group,
   )
   for (const { name, run } of joined.loops) group.run(name, run)
-  return { ...joined, root, group }
+  return { ...joined, root, group, aside }
 }
 
 /** The user that the server sees; the status code when it does not know us. */
@@ -158,6 +164,25 @@ describe('credentials that end while the agent runs, over real connections', () 
     const current = readFileSync(join(root, 'pki/kubelet-client-current.pem'), 'utf8')
     assert.ok(new X509Certificate(current).validToDate.getTime() > Date.now() + 24 * 3_600_000)
     assert.match(readlinkSync(join(root, 'pki/kubelet-client-current.pem')), /kubelet-client-\d{4}(-\d\d){5}\.pem$/)
+  })
+
+  test('a stored certificate that is broken is set aside before there is a client, and reported when there is', async (t) => {
+    const api = await startSecuredApi(t)
+    assert.equal((await api.call(api.node, 'POST', '/api/v1/nodes', { metadata: { name: 'node-1' } })).status, 201)
+    const file = join(createFolder(t), 'node.pem')
+    writeFileSync(file, await issue(api, 3_600_000))
+    const user = { 'client-certificate': file, 'client-key': file }
+    const { aside, root } = await joinAs(t, api, { user, rotates: true, stored: 'half of it' })
+    assert.deepEqual(aside, ['credential'])
+    const find = async () => {
+      const { body } = await api.call(api.admin, 'GET', '/api/v1/namespaces/default/events')
+      const events = body['items'] as readonly { readonly reason: string; readonly message: string }[]
+      return events.find(({ reason }) => reason === 'StateFileSetAside')
+    }
+    let event = await find()
+    for (; event === undefined; event = await find()) await delay(20)
+    const path = join(root, 'pki/kubelet-client-current.pem')
+    assert.equal(event.message, `Cannot use "${path}": the agent goes on without it, the file was set aside`)
   })
 
   test('a token file is read again as soon as the server does not know the token any more', async (t) => {
