@@ -119,6 +119,22 @@ describe('StatsEngine', () => {
       assert.deepEqual(after, { bytes: (before?.bytes ?? 0) + 5000, inodes: (before?.inodes ?? 0) + 3 })
     })
 
+  test('counts the files that plugins keep for a pod, also those in folders of their own', async (t) => {
+    const { world, engine } = setUp(t)
+    const [pod] = world.pods
+    const before = (await engine.ask(['usage', 'disk'], signal, 0)).pods[0]?.ownFiles
+    world.folders.set(`/root/pods/${pod?.uid}/plugins`, {
+      own: { bytes: 3000, inodes: 2 },
+      folders: new Map([
+        ['kubernetes.io~csi', { bytes: 500, inodes: 1 }],
+        ['example.com', { bytes: 70, inodes: 1 }],
+      ]),
+    })
+    await world.clock.advance(1)
+    const after = (await engine.ask(['usage', 'disk'], signal, 0)).pods[0]?.ownFiles
+    assert.deepEqual(after, { bytes: (before?.bytes ?? 0) + 3570, inodes: (before?.inodes ?? 0) + 4 })
+  })
+
   test('counts what containers write with the images where a file system of its own for it is not looked for', async (t) => {
     const { deps } = new FakeStatsWorld(2)
     const calls: StatsDeps['calls'] = {
