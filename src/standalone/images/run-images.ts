@@ -1,9 +1,9 @@
-import { PassThrough } from 'node:stream'
 import type { Readable, Writable } from 'node:stream'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { parseImageName, toFullName } from '../../model/pod/parse-image-name.ts'
 import { writeFromStream } from '../../system/files/file-streams.ts'
+import { countBytes } from './archives/count-bytes.ts'
 import { realFolder } from '../../system/files/files-and-folders.ts'
 import { listAgentPods } from '../node/agent/agent-client.ts'
 import { checkRoot } from '../node/check-requirements.ts'
@@ -201,12 +201,7 @@ async function saveToFile(
   }: { readonly archives: ImageArchives; readonly names: readonly string[]; readonly file: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const pipe = new PassThrough()
-  let doneBytes = 0
-  pipe.on('data', (chunk: Buffer) => {
-    doneBytes += chunk.length
-    deps.showProgress(`saving ${file}${formatProgress(doneBytes, undefined)}`)
-  })
+  const pipe = countBytes((doneBytes) => deps.showProgress(`saving ${file}${formatProgress(doneBytes, undefined)}`))
   const saved = archives.save(names, pipe, signal).then(
     () => void pipe.end(),
     (error: Error) => {

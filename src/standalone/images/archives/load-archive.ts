@@ -1,9 +1,9 @@
-import { Transform } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorMessage } from '../../../base/telemetry/error-text.ts'
 import { exitCodes, NodeError } from '../../node/node-error.ts'
 import { ArchiveReader } from './archive-reader.ts'
+import { countBytes } from './count-bytes.ts'
 import type { ImageArchives } from './image-archives.ts'
 import { createDecompressor } from './open-archive.ts'
 import type { OpenArchive } from './open-archive.ts'
@@ -24,14 +24,7 @@ export async function loadArchive(
 ): Promise<readonly string[]> {
   const reader = new ArchiveReader(request.name)
   const first = await readFirst(request.stream)
-  let doneBytes = 0
-  const counter = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
-      doneBytes += chunk.length
-      request.onProgress(doneBytes, request.sizeBytes)
-      done(undefined, chunk)
-    },
-  })
+  const counter = countBytes((doneBytes) => request.onProgress(doneBytes, request.sizeBytes))
   const end = new AbortController()
   const until = AbortSignal.any([signal, end.signal])
   // An archive that is none is our error, what the runtime says about the half that it got is not.
