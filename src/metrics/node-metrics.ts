@@ -1,6 +1,6 @@
 import type { ObservedPod } from '../model/pod/observed-pod.ts'
 import { computePodCounts } from './scrape/compute-pod-counts.ts'
-import type { PodCounts, WantedPod, WorkedPod } from './scrape/compute-pod-counts.ts'
+import type { PodCounts, DesiredPod, WorkedPod } from './scrape/compute-pod-counts.ts'
 import type { MetricSet } from '../base/telemetry/metric-set.ts'
 
 /** A feature gate as metrics show it. */
@@ -16,7 +16,7 @@ export interface NodeMetricSources {
   readonly name: string
   readonly cgroupVersion: 1 | 2
   readonly gates: () => readonly GateInfo[]
-  readonly wanted: () => readonly WantedPod[]
+  readonly wanted: () => readonly DesiredPod[]
   readonly observed: () => readonly ObservedPod[]
   readonly worked: () => readonly WorkedPod[]
   /** When our certificates end, in milliseconds since the epoch; undefined for one that is not there. */

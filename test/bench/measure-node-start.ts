@@ -19,7 +19,7 @@ const TURNS = 4
 const RECONNECT_MS = 3000
 // What is left of a pod that has ended is the runtime's to tidy up.
 const SETTLE_MS = 300
-// The pod's own clock tells when it started: to ask more often only takes CPU time from it.
+// The pod logs when it started, by its own clock: to ask more often only takes CPU time from it.
 const often = { pollMs: 20, deadlineMs: DEADLINE_MS }
 
 /** One pod after another on a standalone node, with its own settings and with those of before, in turns of some pods each. */

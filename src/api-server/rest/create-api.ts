@@ -60,7 +60,7 @@ async function answerBackup({ store }: ApiDeps, { method }: ApiRequest): Promise
   return jsonResponse(200, {})
 }
 
-/** A client that asks about a deprecated kind is told so in every answer, whether the request succeeds or fails. */
+/** A client that asks about a deprecated kind gets a warning in every answer, whether the request succeeds or fails. */
 function withDeprecation(
   { resources }: ApiDeps,
   { group, version, resource }: RequestInfo,

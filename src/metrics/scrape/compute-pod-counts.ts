@@ -3,7 +3,7 @@ import { CONFIG_MIRROR_ANNOTATION, isStaticPod } from '../../model/pod/pod.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 
 /** A desired pod. */
-export interface WantedPod {
+export interface DesiredPod {
   readonly pod: Pod
   readonly status: { readonly phase?: string | undefined }
 }
@@ -43,7 +43,7 @@ const LIFECYCLES = {
 } as const
 
 export function computePodCounts(
-  wanted: readonly WantedPod[],
+  wanted: readonly DesiredPod[],
   observed: readonly ObservedPod[],
   worked: readonly WorkedPod[],
 ): PodCounts {
@@ -65,12 +65,12 @@ export function computePodCounts(
   }
 }
 
-function countStatic(pods: readonly WantedPod[]): Readonly<Record<string, number>> {
+function countStatic(pods: readonly DesiredPod[]): Readonly<Record<string, number>> {
   const own = pods.filter(({ pod }) => isStaticPod(pod)).length
   return { '': pods.length - own, true: own }
 }
 
-function countWorking(wanted: readonly WantedPod[], worked: readonly WorkedPod[]): readonly WorkingCount[] {
+function countWorking(wanted: readonly DesiredPod[], worked: readonly WorkedPod[]): readonly WorkingCount[] {
   const pods = new Map<string, Pod>(wanted.map(({ pod }) => [pod.metadata.uid, pod]))
   const counts = new Map<string, WorkingCount>()
   for (const { uid, state } of worked) {

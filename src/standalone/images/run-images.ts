@@ -2,8 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { errorMessage } from '../../base/telemetry/error-text.ts'
 import type { Pod } from '../../model/generated/core-v1.ts'
 import { parseImageName, toFullName } from '../../model/pod/parse-image-name.ts'
-import { writeFromStream } from '../../system/files/file-streams.ts'
-import { countBytes } from './archives/count-bytes.ts'
+import { saveToFile } from './archives/save-to-file.ts'
 import { realFolder } from '../../system/files/files-and-folders.ts'
 import { listAgentPods } from '../node/agent/agent-client.ts'
 import { checkRoot } from '../node/check-requirements.ts'
@@ -184,35 +183,13 @@ async function saveImages(
   const full = names.map((name) => toSavedName(findRuntimeImage(images, name), name))
   try {
     if (file === undefined) return await archives.save(full, deps.output, signal)
-    await saveToFile(deps, { archives, names: full, file }, signal)
+    const show = (doneBytes: number) => deps.showProgress(`saving ${file}${formatProgress(doneBytes, undefined)}`)
+    await saveToFile(archives, { names: full, file, onProgress: show }, signal).finally(() => deps.showProgress(''))
     deps.say(`saved ${names.join(', ')} to ${file}`)
   } catch (cause) {
     signal.throwIfAborted()
     throw new NodeError(`Cannot save ${names.join(', ')}: ${errorMessage(cause)}`, exitCodes.failed, { cause })
   }
-}
-
-async function saveToFile(
-  deps: ImagesDeps,
-  {
-    archives,
-    names,
-    file,
-  }: { readonly archives: ImageArchives; readonly names: readonly string[]; readonly file: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const pipe = countBytes((doneBytes) => deps.showProgress(`saving ${file}${formatProgress(doneBytes, undefined)}`))
-  const saved = archives.save(names, pipe, signal).then(
-    () => void pipe.end(),
-    (error: Error) => {
-      // Without this the file would end as if it were whole.
-      pipe.destroy(error)
-      throw error
-    },
-  )
-  const [outcome, written] = await Promise.allSettled([saved, writeFromStream(file, pipe, signal)])
-  deps.showProgress('')
-  for (const settled of [outcome, written]) if (settled.status === 'rejected') throw settled.reason
 }
 
 async function openArchives(

@@ -31,7 +31,7 @@ interface StateHost {
 
 const REASON = 'StateFileSetAside'
 
-/** Counts each file that is set aside, and tells administrators. */
+/** Counts each file that is set aside, and reports it to administrators. */
 function createReport({ metrics, events }: ReportDeps): ReportSetAside {
   return async (kind, path, work) => {
     const record = (outcome: string) => {

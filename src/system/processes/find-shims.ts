@@ -56,9 +56,9 @@ async function readShimArguments(
 }
 
 async function readChildren(proc: string, pid: number): Promise<readonly ShimChild[]> {
-  const threads = await readdir(`${proc}/${pid}/task`).catch(unlessPassing([]))
+  const threads = await readdir(`${proc}/${pid}/task`).catch(unlessTransient([]))
   const lists = await Promise.all(
-    threads.map((thread) => readFile(`${proc}/${pid}/task/${thread}/children`, 'utf8').catch(unlessPassing(''))),
+    threads.map((thread) => readFile(`${proc}/${pid}/task/${thread}/children`, 'utf8').catch(unlessTransient(''))),
   )
   const children: ShimChild[] = []
   for (const child of lists.flatMap((list) => list.split(' ').filter((text) => text !== ''))) {
@@ -71,7 +71,7 @@ async function readChildren(proc: string, pid: number): Promise<readonly ShimChi
 }
 
 /** What has ended has nothing; what cannot be read for the moment may have children, and must not look as if it had none. */
-function unlessPassing<T>(nothing: T): (error: unknown) => T {
+function unlessTransient<T>(nothing: T): (error: unknown) => T {
   return (error) => {
     throwIfTransient(error)
     return nothing

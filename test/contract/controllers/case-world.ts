@@ -31,7 +31,7 @@ export const SHOWN_KINDS: Readonly<Record<string, string>> = {
   configmaps: '/api/v1',
   events: '/api/v1',
 }
-// Of the real API server: it tells of addresses of services that it has given and does not know yet itself, which happens on a busy machine.
+// Of the real API server: it warns of addresses that it has just given to services itself, which happens on a busy machine.
 const ADDRESS_REPAIR = 'ipallocator-repair-controller'
 const CLUSTER_WIDE = ['nodes', 'namespaces']
 /** What a snapshot has when nothing else is asked for. */
