@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { describe, test } from 'node:test'
 import { makeTemporaryFolder } from '../../../../test/fixtures/make-temporary-folder.ts'
 import type { ImageArchives } from './image-archives.ts'
@@ -8,10 +10,10 @@ import { saveToFile } from './save-to-file.ts'
 
 const { signal } = new AbortController()
 
-async function save(write: ImageArchives['save']) {
+async function save(write: ImageArchives['save'], name = 'a.tar') {
   const folder = makeTemporaryFolder()
   const counts: number[] = []
-  const request = { names: ['a'], file: join(folder, 'a.tar'), onProgress: (done: number) => void counts.push(done) }
+  const request = { names: ['a'], file: join(folder, name), onProgress: (done: number) => void counts.push(done) }
   const failure = await saveToFile({ save: write }, request, signal).then(
     () => undefined,
     (error: Error) => error.message,
@@ -39,4 +41,10 @@ describe('saveToFile()', () => {
       })
       assert.deepEqual([failure, files], ['ctr ended with 1', []])
     })
+
+  test('does not wait for a runtime whose archive has no file', { timeout: 10_000 }, async () => {
+    const endless = new Readable({ read: (size) => void endless.push(Buffer.alloc(size)) })
+    const { failure } = await save((_names, archive) => pipeline(endless, archive, { end: false }), 'nowhere/a.tar')
+    assert.match(failure ?? '', /^ENOENT: no such file or directory, open /)
+  })
 })

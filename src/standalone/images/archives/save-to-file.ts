@@ -15,16 +15,17 @@ export async function saveToFile(
   signal: AbortSignal,
 ): Promise<void> {
   const pipe = countBytes(onProgress)
-  // The runtime may fail while the file is still being opened; its error is thrown below.
+  let failure: Error | undefined
+  // Either side ends the other: the file must not end as if it were whole, and a runtime must not wait for a file that is not there.
+  const fail = (error: Error) => {
+    failure ??= error
+    pipe.destroy(error)
+  }
+  // The file may still be being opened; the failure is thrown below.
   pipe.on('error', () => undefined)
-  const saved = archives.save(names, pipe, signal).then(
-    () => void pipe.end(),
-    (error: Error) => {
-      // Without this the file would end as if it were whole.
-      pipe.destroy(error)
-      throw error
-    },
-  )
-  const [outcome, written] = await Promise.allSettled([saved, writeFromStream(file, pipe, signal)])
-  for (const settled of [outcome, written]) if (settled.status === 'rejected') throw settled.reason
+  await Promise.all([
+    archives.save(names, pipe, signal).then(() => void pipe.end(), fail),
+    writeFromStream(file, pipe, signal).catch(fail),
+  ])
+  if (failure !== undefined) throw failure
 }
