@@ -2,6 +2,7 @@ import type { Loop } from '../base/async/loop.ts'
 import { runMemoryTrim } from '../base/telemetry/run-memory-trim.ts'
 import { createNodeCredentials, findImageLogins } from '../pods/images/credentials/create-node-credentials.ts'
 import type { CgroupLayout } from '../model/resources/cgroup-names.ts'
+import { EventTrust } from '../pods/observe/event-trust.ts'
 import { Observer } from '../pods/observe/observer.ts'
 import { RelistHealth } from '../pods/observe/relist-health.ts'
 import { runObserver } from '../pods/observe/run-observer.ts'
@@ -74,12 +75,16 @@ export async function openRuntime(base: Base, hub: Hints) {
     clock,
     log,
   })
+  const trust = new EventTrust({ clock, log })
   const observer = new Observer(
     {
       runtime: calls,
       onDemand,
       clock,
-      onChange: (uid) => hub.podObserved(uid),
+      onChange: (uid, before, now) => {
+        trust.observed(before, now)
+        hub.podObserved(uid)
+      },
       onRefresh: (ms) => metrics.podRelist(ms / 1000),
       onOmitted: (ids) => relists.omitted(ids),
       onTooLarge: () => relists.tooLarge(),
@@ -93,6 +98,7 @@ export async function openRuntime(base: Base, hub: Hints) {
         runObserver(
           {
             observer,
+            trust,
             onDemand,
             client: calls,
             clock,

@@ -42,6 +42,7 @@ export class FakeCri extends SimulatedCri implements AsyncDisposable {
   readonly #stream: 'cri' | 'containerd' | 'none'
   readonly #usage: Map<string, RuntimeUsage>
   readonly #sockets = new Set<Socket>()
+  #isMute = false
   #server: SocketServer | undefined
 
   /** Starts one that is ready for calls. */
@@ -67,6 +68,11 @@ export class FakeCri extends SimulatedCri implements AsyncDisposable {
 
   exitContainer(id: string, exitCode: number, reason?: string): void {
     this.runtime.exit(id, exitCode, reason)
+  }
+
+  /** Streams of events stay open and bring nothing. */
+  muteEvents(isMute: boolean): void {
+    this.#isMute = isMute
   }
 
   setRuntimeReady(ready: boolean): void {
@@ -176,7 +182,7 @@ export class FakeCri extends SimulatedCri implements AsyncDisposable {
       call.emit('error', new SimulatedFault('FailedPrecondition', 'namespace is required'))
       return
     }
-    const write = (event: object) => void call.write(event)
+    const write = (event: object) => void (this.#isMute || call.write(event))
     const end = method === 'getContainerEvents' ? this.events.onCri(write) : this.events.onContainerd(write)
     call.on('cancelled', end)
   }

@@ -7,6 +7,7 @@ import type { Container, PodSandbox } from '../../protocols/cri/generated/runtim
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import { isPodUid } from '../../model/pod/pod.ts'
 import type { PodUid } from '../../model/pod/pod.ts'
+import { partIds } from './part-ids.ts'
 import { isListedAsKnown, readPod } from './read-pod.ts'
 import type { ListedPod, RuntimeView } from './read-pod.ts'
 import { POD_UID_LABEL } from './to-observed.ts'
@@ -17,7 +18,7 @@ export interface ObserverDeps {
   /** False: what the agent did to a pod is seen by the next relist of all, not by one of its own. Parity: the gate PLEGOnDemandRelist. */
   readonly onDemand?: boolean
   /** What the runtime has of this pod is not what it was. */
-  readonly onChange: (uid: PodUid) => void
+  readonly onChange: (uid: PodUid, before: ObservedPod | undefined, now: ObservedPod | undefined) => void
   /** The lists left these parts out, although the runtime has them. */
   readonly onOmitted?: (ids: readonly string[]) => void
   /** A list of everything is larger than the runtime can send: the pods were asked for one by one. */
@@ -243,7 +244,7 @@ export class Observer {
     if (pod === undefined) this.#outdated.delete(uid)
     for (const id of partIds(known)) this.#owners.delete(id)
     for (const id of partIds(pod)) this.#owners.set(id, uid)
-    this.#deps.onChange(uid)
+    this.#deps.onChange(uid, known, pod)
   }
 
   /** Numbers a read by its beginning, and forgets pods that are gone once no read is left that still saw them. */
@@ -280,11 +281,6 @@ function groupByPod(sandboxes: readonly PodSandbox[], containers: readonly Conta
 /** A pod that the lists do not have: what was known of it is asked for. */
 function nothingOf(uid: PodUid): { uid: PodUid; sandboxes: PodSandbox[]; containers: Container[] } {
   return { uid, sandboxes: [], containers: [] }
-}
-
-function* partIds(pod: ObservedPod | undefined): Generator<string> {
-  for (const { id } of pod?.sandboxes ?? []) yield id
-  for (const { id } of pod?.containers ?? []) yield id
 }
 
 /** Parts are read again only when their state changed, so comparing identities is enough. */

@@ -9,7 +9,9 @@ import { CriCallError } from '../../protocols/cri/cri-call-error.ts'
 import { createCriClient } from '../../protocols/cri/cri-client.ts'
 import { ContainerState, PodSandboxState } from '../../protocols/cri/generated/runtime-v1.ts'
 import { parsePodUid } from '../../model/pod/pod.ts'
+import { EventTrust } from './event-trust.ts'
 import { Observer } from './observer.ts'
+import type { ObserverDeps } from './observer.ts'
 import type { RuntimeView } from './read-pod.ts'
 import { runObserver } from './run-observer.ts'
 
@@ -34,18 +36,21 @@ async function running(events: 'containerd' | 'none', prepare: (fake: FakeCri) =
   const changes: string[] = []
   const warnings: string[] = []
   const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) }
-  const observer = new Observer(
-    { runtime: client, clock, onChange: (uid) => void changes.push(uid) },
-    controller.signal,
-  )
+  const trust = new EventTrust({ clock, log })
+  const onChange: ObserverDeps['onChange'] = (uid, before, now) => {
+    trust.observed(before, now)
+    changes.push(uid)
+  }
+  const observer = new Observer({ runtime: client, clock, onChange }, controller.signal)
   const ended = runObserver(
-    { observer, client, clock, log, onRelist: (result) => void relists.push(result) },
+    { observer, trust, client, clock, log, onRelist: (result) => void relists.push(result) },
     controller.signal,
   )
   return {
     clock,
     fake,
     observer,
+    trust,
     relists,
     changes,
     warnings,
@@ -75,12 +80,13 @@ async function withoutEvents(prepare?: (fake: FakeCri) => void) {
   return world
 }
 
-/** One pod with one container, known and with events streaming. */
-async function streaming() {
+/** One pod with one container if nothing else is asked for, known and with events streaming. */
+async function streaming(prepare?: (fake: FakeCri) => void) {
   let main = ''
-  const world = await running('containerd', (fake) => {
+  const addMain = (fake: FakeCri) => {
     main = addRunning(fake, addSandbox(fake, ONE), 'main')
-  })
+  }
+  const world = await running('containerd', prepare ?? addMain)
   await until(() => world.fake.events.listeners === 1)
   await world.reach(1, 2)
   await world.clock.advance(SETTLE_MS)
@@ -106,13 +112,96 @@ describe('runObserver() relists', () => {
     assert.deepEqual(world.relists, [{ ms: 0 }, { ms: 0 }, { ms: 0 }])
   })
 
-  test('when events begin to stream, and then every 30 s', async () => {
+  test('when events begin to stream, and every 30 s once one has come', async () => {
     await using world = await streaming()
-    await world.clock.advance(29_999)
-    await world.reach(2, 1)
-    await world.clock.advance(1)
+    world.fake.events.emit('other', 'started')
+    await until(() => world.trust.state === 'proven')
+    // The wait under way began before.
+    await world.clock.advance(1000)
     await world.reach(3, 1)
+    await world.clock.advance(29_999)
+    await world.reach(3, 1)
+    await world.clock.advance(1)
+    await world.reach(4, 1)
     assert.equal(world.refreshes(), 0)
+  })
+
+  test('ever more seldom while no event has come', async () => {
+    await using world = await streaming()
+    const waits = [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]
+    for (const [index, ms] of waits.entries()) {
+      await world.clock.advance(ms - 1)
+      await world.reach(2 + index, 1)
+      await world.clock.advance(1)
+      await world.reach(3 + index, 1)
+    }
+  })
+
+  test('ever more seldom again after the stream was opened again', async () => {
+    await using world = await streaming()
+    world.fake.events.emit('other', 'started')
+    await until(() => world.trust.state === 'proven')
+    await world.clock.advance(1000)
+    await world.reach(3, 1)
+    await world.fake.dropConnections()
+    // It broke, and is opened after a back-off; gRPC has a real one of its own.
+    await world.reach(4, 2)
+    while (world.fake.events.listeners === 0) await world.clock.advance(100)
+    await world.clock.advance(SETTLE_MS)
+    await until(() => world.clock.sleeping === 1)
+    const opened = world.relists.length
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      await world.clock.advance(ms)
+      await world.reach(opened + 1 + index, 1)
+    }
+  })
+
+  test('every second after a container ended without an event, until one comes', async () => {
+    await using world = await streaming()
+    endSilently(world.fake, world.main)
+    await world.observer.refresh(ONE)
+    await until(() => world.clock.sleeping === 2)
+    // A second for the event, in which a relist is due.
+    await world.clock.advance(1000)
+    await until(() => world.trust.state === 'doubted')
+    await world.reach(3, 1)
+    assert.deepEqual(world.warnings, ['the runtime did not report what a container did, relying on relists'])
+    await world.clock.advance(1000)
+    await world.reach(4, 1)
+    world.fake.events.emit('other', 'started')
+    await until(() => world.trust.state === 'proven')
+    await world.clock.advance(1000)
+    await world.reach(5, 1)
+    await world.clock.advance(29_999)
+    await world.reach(5, 1)
+  })
+
+  test('every 30 s where nothing runs, until what starts is not reported', async () => {
+    await using world = await streaming(() => {})
+    await world.clock.advance(20_000)
+    await world.reach(2, 1)
+    world.fake.muteEvents(true)
+    addRunning(world.fake, addSandbox(world.fake, ONE), 'main')
+    await world.observer.refresh(ONE)
+    await until(() => world.clock.sleeping === 2)
+    await world.clock.advance(1000)
+    await world.reach(3, 1)
+    await world.clock.advance(1000)
+    await world.reach(4, 1)
+  })
+
+  test('and does not expect events of what happened while there was no stream', async () => {
+    await using world = await running('containerd', (fake) => void addSandbox(fake, ONE))
+    await until(() => world.fake.events.listeners === 1)
+    await world.reach(1, 2)
+    world.fake.muteEvents(true)
+    addRunning(world.fake, [...world.fake.runtime.sandboxes.keys()][0] ?? '', 'main')
+    await world.clock.advance(SETTLE_MS)
+    await world.reach(2, 1)
+    assert.deepEqual(world.changes, [ONE, ONE])
+    await world.clock.advance(1000)
+    await world.reach(3, 1)
+    assert.equal(world.trust.state, 'unproven')
   })
 
   test('when events stop, and then every second', async () => {
@@ -131,6 +220,7 @@ describe('runObserver() relists', () => {
     const ended = runObserver(
       {
         observer: new Observer({ runtime, clock, onChange: () => {} }, controller.signal),
+        trust: new EventTrust({ clock, log: silentLogger }),
         client: { getContainerEvents: events, containerdEvents: events },
         clock,
         log: silentLogger,

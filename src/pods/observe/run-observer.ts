@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/async/clock.ts'
+import { BackOff } from '../../base/async/back-off.ts'
 import { TaskGroup } from '../../base/async/task-group.ts'
 import { Wakeup } from '../../base/async/wakeup.ts'
 import type { CriClient } from '../../protocols/cri/cri-client.ts'
@@ -7,10 +8,13 @@ import type { RuntimeEventsDeps } from '../../protocols/cri/runtime-events.ts'
 import type { RuntimeHint } from '../../protocols/cri/to-runtime-hint.ts'
 import type { ObservedPod } from '../../model/pod/observed-pod.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
+import type { EventTrust } from './event-trust.ts'
 import type { Observer } from './observer.ts'
 
 export interface RunObserverDeps extends Pick<RuntimeEventsDeps, 'onStream' | 'onEvent'> {
   readonly observer: Observer
+  /** Has to see the changes that the observer reports. */
+  readonly trust: EventTrust
   /** False: the relist is what shows the agent its own actions, so it runs often with events, too. */
   readonly onDemand?: boolean
   readonly client: Pick<CriClient, 'getContainerEvents' | 'containerdEvents'>
@@ -23,14 +27,21 @@ export interface RunObserverDeps extends Pick<RuntimeEventsDeps, 'onStream' | 'o
 // With events the relist only catches what was lost; without them it is all there is.
 const RELIST_WITH_EVENTS_MS = 30_000
 const RELIST_WITHOUT_EVENTS_MS = 1000
+// Of a stream that has brought nothing yet one cannot say which it is. It may be silent for days because nothing happens, so this ends.
+const RELIST_UNPROVEN = { firstMs: RELIST_WITHOUT_EVENTS_MS, longestMs: RELIST_WITH_EVENTS_MS }
 // containerd shows a container as running for a while after it reported the exit: refresh again soon, and not forever.
 const CHECK_AGAIN_MS = [0, 2, 5, 10, 20, 40, 80, 160, 320, 640]
 
 /** Keeps the observer up to date until the signal aborts: hints from the runtime at once, a relist now and then. */
 export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): Promise<void> {
-  const { observer, clock, log } = deps
-  const wakeup = new Wakeup()
-  let streaming = false
+  const { clock, log, trust } = deps
+  const stream: StreamState = {
+    wakeup: new Wakeup(),
+    unproven: new BackOff(RELIST_UNPROVEN),
+    isOpen: false,
+    changes: 0,
+    relistInMs: 0,
+  }
   await using group = new TaskGroup(signal)
   group.run('runtime events', (eventsSignal) =>
     runRuntimeEvents(
@@ -38,32 +49,64 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
         ...deps,
         clock,
         log,
-        onHint: (hint) => group.run('hint', (hintSignal) => followHint(deps, hint, hintSignal)),
+        onHint: (hint) => {
+          trust.reported(hint)
+          group.run('hint', (hintSignal) => followHint(deps, hint, hintSignal))
+        },
         onState: (state) => {
-          streaming = state === 'streaming'
+          stream.isOpen = state === 'streaming'
+          stream.changes += 1
+          stream.unproven.reset()
+          trust.streamChanged()
           // What happened while no events came is found by one relist.
-          wakeup.wake()
+          stream.wakeup.wake()
         },
       },
       eventsSignal,
     ),
   )
-  group.run('relist', async (relistSignal) => {
-    for (;;) {
-      const startedAt = clock.monotonic()
-      const failure = await observer.relist().then(
-        () => ({}),
-        (error: unknown) => ({ error }),
-      )
-      relistSignal.throwIfAborted()
-      deps.onRelist({ ms: clock.monotonic() - startedAt, ...failure })
-      await wakeup.wait(
-        { clock, ms: streaming && deps.onDemand !== false ? RELIST_WITH_EVENTS_MS : RELIST_WITHOUT_EVENTS_MS },
-        relistSignal,
-      )
-    }
-  })
+  const onDoubt = () => {
+    if (stream.relistInMs > RELIST_WITHOUT_EVENTS_MS) stream.wakeup.wake()
+  }
+  group.run('event trust', (trustSignal) => trust.run(onDoubt, trustSignal))
+  group.run('relist', (relistSignal) => runRelists(deps, stream, relistSignal))
   await group.join()
+}
+
+interface StreamState {
+  readonly wakeup: Wakeup
+  /** The waits between relists while it is not known what it is worth. */
+  readonly unproven: BackOff
+  isOpen: boolean
+  /** How often it was opened, or broke. */
+  changes: number
+  /** How long the wait for the next relist is. */
+  relistInMs: number
+}
+
+async function runRelists(deps: RunObserverDeps, stream: StreamState, signal: AbortSignal): Promise<void> {
+  const { observer, clock, trust } = deps
+  for (;;) {
+    const startedAt = clock.monotonic()
+    const { changes } = stream
+    const failure = await observer.relist().then(
+      () => ({}),
+      (error: unknown) => ({ error }),
+    )
+    signal.throwIfAborted()
+    deps.onRelist({ ms: clock.monotonic() - startedAt, ...failure })
+    if (stream.isOpen && stream.changes === changes) trust.expectEvents()
+    trust.forget((id) => observer.ownerOf(id) !== undefined)
+    stream.relistInMs = relistInMs(deps, stream)
+    await stream.wakeup.wait({ clock, ms: stream.relistInMs }, signal)
+  }
+}
+
+function relistInMs({ observer, onDemand, trust }: RunObserverDeps, { isOpen, unproven }: StreamState): number {
+  if (!isOpen || onDemand === false) return RELIST_WITHOUT_EVENTS_MS
+  // Where nothing runs, nothing ends; what the agent starts shows whether events come.
+  if (trust.state === 'proven' || !runsAnything(observer)) return RELIST_WITH_EVENTS_MS
+  return trust.state === 'doubted' ? RELIST_WITHOUT_EVENTS_MS : unproven.next()
 }
 
 /** Refreshes the pod of a hint until it shows what the hint reported, or until the next relist is soon enough. */
@@ -100,4 +143,14 @@ function runs(pod: ObservedPod | undefined, id: string): boolean {
     pod?.containers.some((container) => container.id === id && container.state === 'running') === true ||
     pod?.sandboxes.some((sandbox) => sandbox.id === id && sandbox.ready) === true
   )
+}
+
+function runsAnything(observer: Observer): boolean {
+  return observer.uids().some((uid) => {
+    const pod = observer.get(uid)
+    return (
+      pod?.containers.some(({ state }) => state === 'running') === true ||
+      pod?.sandboxes.some(({ ready }) => ready) === true
+    )
+  })
 }

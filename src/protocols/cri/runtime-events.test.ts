@@ -81,7 +81,7 @@ describe('runRuntimeEvents()', () => {
     })
   })
 
-  test('takes a stream that stays silent for a good one', async () => {
+  test('takes a stream that stays silent for one that is open', async () => {
     await using loop = await listening('containerd')
     await until(() => loop.fake.events.listeners === 1)
     await loop.clock.advance(SETTLE_MS - 1)

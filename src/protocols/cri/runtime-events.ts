@@ -7,7 +7,7 @@ import { CONTAINERD_FILTERS, hintFromContainerd, hintFromCri } from './to-runtim
 import type { CriClient } from './cri-client.ts'
 import type { RuntimeHint } from './to-runtime-hint.ts'
 
-/** Whether hints come. Events are lost while they do not, so `streaming` after `none` is a reason to relist once. */
+/** Whether a stream is open. Events are lost while none is, so `streaming` after `none` is a reason to relist once. */
 type RuntimeEventsState = 'streaming' | 'none'
 
 /** What runRuntimeEvents() needs. */
