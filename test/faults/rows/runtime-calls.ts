@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { listShims } from '../../e2e/support/list-shims.ts'
 import { scripts, testContainer, testPod } from '../../e2e/support/test-pod.ts'
+import type { Pod } from '../../../src/model/pod/pod.ts'
 import type { Invariant, MadeFault } from '../fault-row.ts'
 import type { ProxiedNode } from '../proxied-node.ts'
 
@@ -8,6 +9,8 @@ const ALL: readonly Invariant[] = ['once', 'kept', 'steady', 'lives', 'status', 
 const KILLS = 12
 // From before the runtime has begun until after it has done it.
 const LONGEST_START_MS = 150
+// A relist each second, times in whole seconds, and a busy machine.
+const LATEST_RESTART_MS = 4000
 
 /** A pod that gets its turn while calls break; it is started once all the same, and goes. */
 async function startOnce({ node }: ProxiedNode, name: string): Promise<void> {
@@ -23,6 +26,14 @@ async function startOnce({ node }: ProxiedNode, name: string): Promise<void> {
 async function checkOneStart(node: ProxiedNode['node'], name: string): Promise<void> {
   await node.waitFor('the log', async () => (await node.starts(name)) > 0)
   assert.equal(await node.starts(name), 1, 'starts')
+}
+
+/** When the first instance of a container ended and the second began; undefined until it has. */
+function restartOf({ status }: Pod) {
+  const [main] = status?.containerStatuses ?? []
+  const { finishedAt } = main?.lastState?.terminated ?? {}
+  const startedAt = main?.state?.running?.startedAt ?? main?.state?.terminated?.startedAt
+  return main?.restartCount === 1 && finishedAt && startedAt ? { finishedAt, startedAt } : undefined
 }
 
 export const runtimeCalls: readonly MadeFault<ProxiedNode>[] = [
@@ -75,6 +86,33 @@ export const runtimeCalls: readonly MadeFault<ProxiedNode>[] = [
       await checkOneStart(node, 'hung')
       await node.lab.manifests.remove('hung')
       await node.gone(pod)
+    },
+  },
+  {
+    name: 'silent-events',
+    fault: 'the runtime takes the call for its events and never sends one',
+    injection:
+      'a proxy keeps the call; a pod whose container ends by itself is restarted no later than by a relist every second',
+    invariants: ALL,
+    quick: true,
+    async run({ node, proxy, steady }) {
+      proxy.break('GetContainerEvents', { kind: 'hang' })
+      proxy.dropConnections()
+      const streams = async () => (await node.agent.log()).filter((line) => line.includes('events are streaming'))
+      const { length } = await streams()
+      await node.waitFor('the silent stream', async () => (await streams()).length > length)
+      const containers = [testContainer('main', scripts.exits(1, 3))]
+      await node.lab.manifests.write('ends', testPod('ends', { containers }))
+      const pod = await node.podIs('ends', 'restarted', (found) => restartOf(found) !== undefined)
+      const { finishedAt = '', startedAt = '' } = restartOf(pod) ?? {}
+      const lateMs = Date.parse(startedAt) - Date.parse(finishedAt)
+      assert.ok(lateMs <= LATEST_RESTART_MS, `restarted after ${lateMs} ms`)
+      await node.logged('the runtime did not report what a container did, relying on relists')
+      await node.lab.manifests.remove('ends')
+      await node.gone(pod)
+      proxy.heal()
+      proxy.dropConnections()
+      await steady.verify()
     },
   },
   {
