@@ -144,7 +144,8 @@ export async function openPods(stages: PodStages, hub: Hints) {
         events,
         onGarbageFailure: createGarbageReports({ events: nodeEvents, clock }),
         starts: {
-          pass: (priority, work, signal) => starts.pass(priority, () => devices.cgroups.moves.keepQuick(work), signal),
+          runInTurn: (priority, work, signal) =>
+            starts.runInTurn(priority, () => devices.cgroups.moves.keepQuick(work), signal),
         },
         ends,
         probes: createProbes({

@@ -25,7 +25,7 @@ export function firstPlaces(count: number, { least, most }: PlaceLimits): Places
 }
 
 /**
- * The next number of places, after a measurement (passes a second while others waited all the time). One more as long as that is worth it; with as much
+ * The next number of places, after a measurement (turns a second while others waited all the time). One more as long as that is worth it; with as much
  * done by fewer, fewer: each of them is done earlier then.
  */
 export function computePlaces(places: Places, rate: number, { least, most }: PlaceLimits): Places {

@@ -31,7 +31,7 @@ test('Turnstile lets in as many as there are places, important ones first, else 
       ['d', 5],
       ['e', 0],
     ] as const
-  ).map(([name, priority]) => gate.pass(priority, work(name), never))
+  ).map(([name, priority]) => gate.runInTurn(priority, work(name), never))
   await clock.advance(0)
   assert.deepEqual(entered, ['a', 'b'])
   for (const name of ['a', 'b', 'd', 'c']) {
@@ -49,8 +49,8 @@ test('Turnstile does not let one that hangs keep the others out', async () => {
   const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })
   const entered: string[] = []
   const { work, end } = makeWork(entered)
-  const hung = gate.pass(0, work('hung'), never)
-  const other = gate.pass(0, work('other'), never)
+  const hung = gate.runInTurn(0, work('hung'), never)
+  const other = gate.runInTurn(0, work('other'), never)
   await clock.advance(999)
   assert.deepEqual(entered, ['hung'])
   await clock.advance(1)
@@ -58,8 +58,8 @@ test('Turnstile does not let one that hangs keep the others out', async () => {
   end('other')
   end('hung')
   await Promise.all([hung, other])
-  const third = gate.pass(0, work('third'), never)
-  const fourth = gate.pass(0, work('fourth'), never)
+  const third = gate.runInTurn(0, work('third'), never)
+  const fourth = gate.runInTurn(0, work('fourth'), never)
   await clock.advance(0)
   assert.deepEqual(entered, ['hung', 'other', 'third'], 'the place of the hung one is given back once only')
   end('third')
@@ -80,7 +80,7 @@ test('Turnstile keeps the others out for as long as its patience is extended, al
   const gate = new Turnstile({ places: 1, patienceMs: 1000, extendPatience, clock })
   const entered: string[] = []
   const { work, end } = makeWork(entered)
-  const all = ['a', 'b', 'c'].map((name) => gate.pass(0, work(name), never))
+  const all = ['a', 'b', 'c'].map((name) => gate.runInTurn(0, work(name), never))
   await clock.advance(5000)
   assert.deepEqual([entered, asked.length], [['a'], 1])
   asked[0]?.resolve()
@@ -99,9 +99,9 @@ test('Turnstile forgets one that gives up waiting', async () => {
   const gate = new Turnstile({ places: 1, patienceMs: 1000, clock })
   const entered: string[] = []
   const { work, end } = makeWork(entered)
-  const first = gate.pass(0, work('first'), never)
+  const first = gate.runInTurn(0, work('first'), never)
   const controller = new AbortController()
-  const second = gate.pass(0, work('second'), controller.signal)
+  const second = gate.runInTurn(0, work('second'), controller.signal)
   controller.abort(new Error('gone'))
   await assert.rejects(second, /gone/)
   end('first')
@@ -115,8 +115,8 @@ test('Turnstile does not let one that hangs keep its place because it was aborte
   const entered: string[] = []
   const { work, end } = makeWork(entered)
   const gaveUp = new AbortController()
-  const hung = gate.pass(0, work('hung'), gaveUp.signal)
-  const other = gate.pass(0, work('other'), never)
+  const hung = gate.runInTurn(0, work('hung'), gaveUp.signal)
+  const other = gate.runInTurn(0, work('other'), never)
   await clock.advance(0)
   gaveUp.abort(new Error('removed'))
   await clock.advance(1000)
@@ -137,7 +137,7 @@ test('Turnstile with limits lets in more while that gets more done, and fewer wh
     await clock.sleep(100 * Math.max(1, inside / 6), never)
     inside -= 1
   }
-  const all = Array.from({ length: 600 }, () => gate.pass(0, work, never))
+  const all = Array.from({ length: 600 }, () => gate.runInTurn(0, work, never))
   const seen = new Map<number, number>()
   await clock.advance(0)
   while (gate.waiting > 0) {

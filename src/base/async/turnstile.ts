@@ -8,7 +8,7 @@ interface Waiting {
   readonly enter: () => void
 }
 
-// So many passes by each place are one measurement.
+// So many turns of each place are one measurement.
 const ROUNDS = 4
 
 export interface TurnstileOptions {
@@ -33,8 +33,8 @@ export class Turnstile {
   readonly #queue: Waiting[] = []
   #places: Places
   #inside = 0
-  /** Since when others have waited all the time, and how many have passed since. */
-  #measured: { readonly from: number; readonly passed: number } | undefined
+  /** Since when others have waited all the time, and how many turns have ended since. */
+  #measured: { readonly from: number; readonly ended: number } | undefined
 
   constructor(options: TurnstileOptions) {
     this.#adapt = options.adapt ?? { least: options.places, most: options.places }
@@ -54,7 +54,7 @@ export class Turnstile {
   }
 
   /** Runs work when it is its turn. */
-  async pass<T>(priority: number, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async runInTurn<T>(priority: number, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter(priority, signal)
     let counted = true
     const leave = () => {
@@ -109,7 +109,7 @@ export class Turnstile {
     })
   }
 
-  /** One more has passed. What is measured while no caller waits says nothing about the number of places. */
+  /** One more turn has ended. What is measured while no caller waits says nothing about the number of places. */
   #measure(): void {
     if (this.#adapt.least === this.#adapt.most) return
     const now = this.#clock.monotonic()
@@ -117,11 +117,11 @@ export class Turnstile {
       this.#measured = undefined
       return
     }
-    const { from, passed } = this.#measured ?? { from: now, passed: -1 }
-    this.#measured = { from, passed: passed + 1 }
-    if (passed + 1 < ROUNDS * this.#places.count || now <= from) return
-    this.#places = computePlaces(this.#places, (passed + 1) / (now - from), this.#adapt)
-    this.#measured = { from: now, passed: 0 }
+    const { from, ended } = this.#measured ?? { from: now, ended: -1 }
+    this.#measured = { from, ended: ended + 1 }
+    if (ended + 1 < ROUNDS * this.#places.count || now <= from) return
+    this.#places = computePlaces(this.#places, (ended + 1) / (now - from), this.#adapt)
+    this.#measured = { from: now, ended: 0 }
   }
 
   #admit(): void {

@@ -137,7 +137,7 @@ export class SharedPulls {
       stage = 'pulling'
       return await this.#pullNow(request, signal)
     }
-    return await this.#places.pass(request.priority, pull, signal)
+    return await this.#places.runInTurn(request.priority, pull, signal)
   }
 
   async #pullNow(request: PullRequest, signal: AbortSignal): Promise<PulledImage> {

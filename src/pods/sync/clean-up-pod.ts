@@ -28,7 +28,7 @@ export type CleanUpPodDeps = StopAndRefreshDeps &
     }
     readonly observer: { get(uid: PodUid): ObservedPod | undefined }
     /** Pods end a few at a time (docs/decisions/0005-turnstile.md). */
-    readonly ends: Pick<Turnstile, 'pass'>
+    readonly ends: Pick<Turnstile, 'runInTurn'>
     readonly cgroups: {
       /** Removes the cgroups of a pod in which nothing runs any more. */
       remove(uid: PodUid): Promise<void>
@@ -148,5 +148,5 @@ async function removeInTurn(
   shutdown: AbortSignal,
 ): Promise<void> {
   if (leftovers.containers.length === 0 && leftovers.sandboxes.length === 0) return
-  await deps.ends.pass(REMOVAL_PRIORITY, () => removeLeftovers(deps, owner, leftovers, shutdown), shutdown)
+  await deps.ends.runInTurn(REMOVAL_PRIORITY, () => removeLeftovers(deps, owner, leftovers, shutdown), shutdown)
 }

@@ -91,7 +91,7 @@ async function inTurn(
   shutdown: AbortSignal,
 ): Promise<NextWake> {
   if (deps.terminations.isNodeEnding()) return await work()
-  return await deps.ends.pass(cause === 'evicted' ? EVICTED_PRIORITY : RUNNING_PRIORITY, work, shutdown)
+  return await deps.ends.runInTurn(cause === 'evicted' ? EVICTED_PRIORITY : RUNNING_PRIORITY, work, shutdown)
 }
 
 async function terminate({ deps, life, probing, onEnded }: StepContext, shutdown: AbortSignal): Promise<NextWake> {

@@ -63,7 +63,11 @@ export class GuardedPool implements Disposable {
   }
 
   async run(task: GuardedTask, signal: AbortSignal): Promise<unknown> {
-    return await this.#turnstile.pass(0, () => this.#limit.pass(0, () => this.#runNow(task, signal), signal), signal)
+    return await this.#turnstile.runInTurn(
+      0,
+      () => this.#limit.runInTurn(0, () => this.#runNow(task, signal), signal),
+      signal,
+    )
   }
 
   async #runNow(task: GuardedTask, signal: AbortSignal): Promise<unknown> {

@@ -24,7 +24,7 @@ export async function runExecProbe(
 ): Promise<ProbeOutcome> {
   const request = { containerId, cmd: command, timeout: BigInt(timeoutSeconds) }
   try {
-    const { exitCode, stdout, stderr } = await execs.pass(0, () => calls.execSync(request, signal), signal)
+    const { exitCode, stdout, stderr } = await execs.runInTurn(0, () => calls.execSync(request, signal), signal)
     const output = Buffer.concat([stdout, stderr]).toString('utf8', 0, OUTPUT_BYTES)
     return { result: exitCode === 0 ? 'success' : 'failure', output }
   } catch (error) {

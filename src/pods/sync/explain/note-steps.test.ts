@@ -17,9 +17,9 @@ test('noteSteps() notes how long a pod waits for its turn to start or to end, an
     const shared = turnstile()
     const noted = noteSteps({ ...deps, [which]: shared }, timeline)[which]
     const other = Promise.withResolvers<void>()
-    void shared.pass(0, () => other.promise, never)
+    void shared.runInTurn(0, () => other.promise, never)
     const own = Promise.withResolvers<void>()
-    const pass = noted.pass(0, () => own.promise, never)
+    const ended = noted.runInTurn(0, () => own.promise, never)
     const [waiting] = timeline.steps
     assert.match(waiting?.name ?? '', which === 'starts' ? /start slot/ : /end slot/)
     assert.equal(waiting?.ms, undefined)
@@ -27,7 +27,7 @@ test('noteSteps() notes how long a pod waits for its turn to start or to end, an
     other.resolve()
     await clock.advance(3000)
     own.resolve()
-    await pass
+    await ended
     assert.equal(timeline.steps[0]?.ms, 2000)
   }
 })

@@ -54,10 +54,10 @@ function noteWaits(
   { timeline, name }: { readonly timeline: Timeline; readonly name: string },
 ): PodDeps['starts'] {
   return {
-    async pass(priority, work, signal) {
+    async runInTurn(priority, work, signal) {
       const end = timeline.begin(name)
       try {
-        return await turnstile.pass(
+        return await turnstile.runInTurn(
           priority,
           () => {
             end()

@@ -190,7 +190,7 @@ describe('startContainer()', () => {
     const { start } = await setUp([], {}, { readEnvironment, starts })
     const stop = new AbortController()
     const stuck = assert.rejects(start(stop.signal), { message: 'removed' })
-    assert.equal(await starts.pass(0, async () => 'another', never), 'another')
+    assert.equal(await starts.runInTurn(0, async () => 'another', never), 'another')
     stop.abort(new Error('removed'))
     await stuck
   })

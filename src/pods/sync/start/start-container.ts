@@ -21,7 +21,7 @@ import type { DescribeContainerDeps, ContainerStartRequest } from './describe-co
 export type StartContainerDeps = DescribeContainerDeps &
   RemoveContainerDeps & {
     readonly calls: Pick<CriCalls, 'createContainer' | 'startContainer'>
-    readonly starts: Pick<Turnstile, 'pass'>
+    readonly starts: Pick<Turnstile, 'runInTurn'>
     /** Why the runtime gives containers no CDI devices; undefined when it does. */
     readonly cdiFault: (signal: AbortSignal) => Promise<string | undefined>
     readonly files: {
@@ -45,7 +45,7 @@ export async function startContainer(
     await reportIgnoredDevices(deps, request, { config, signal: superseded })
     const createAndStart = () => runContainer(deps, { ...request, config }, shutdown)
     const step = isCrashing(observed, kinded.container.name) ? 'crashing container' : 'container'
-    return await deps.starts.pass(startPriority(pod, step), createAndStart, superseded)
+    return await deps.starts.runInTurn(startPriority(pod, step), createAndStart, superseded)
   } catch (error) {
     if (error instanceof StartError) {
       const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)

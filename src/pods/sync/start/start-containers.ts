@@ -25,7 +25,7 @@ export type StartContainersDeps = SandboxDeps &
   RequestImagesDeps &
   StartContainerDeps &
   StopContainerDeps & {
-    readonly starts: Pick<Turnstile, 'pass'>
+    readonly starts: Pick<Turnstile, 'runInTurn'>
     readonly allocations: Pick<PodAllocations, 'actuated' | 'noteContainer' | 'saved'>
     readonly metrics: Pick<PodStartMetrics, 'containerStart'>
   }
@@ -54,7 +54,7 @@ export async function startContainers(
   }
   const images = requestImages(deps, input, forImages, signals.superseded)
   const sandbox = actions.createSandbox
-    ? await deps.starts.pass(
+    ? await deps.starts.runInTurn(
         startPriority(pod, 'sandbox'),
         async () => {
           history.lastSandboxAt = deps.clock.monotonic()

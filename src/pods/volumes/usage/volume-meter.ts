@@ -137,7 +137,7 @@ export class VolumeMeter {
     using scope = new AbortScope(signal)
     entry.stop = () => scope.abort(new Error('Volume is gone'))
     try {
-      const usage = await this.#turnstile.pass(0, () => this.#ask(volume, scope.signal), scope.signal)
+      const usage = await this.#turnstile.runInTurn(0, () => this.#ask(volume, scope.signal), scope.signal)
       entry.last = usage && { ...usage, time: clock.now() }
       entry.failing = false
     } catch (error) {
