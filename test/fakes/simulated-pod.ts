@@ -57,7 +57,7 @@ export class SimulatedPod {
   }
 
   #remember({ name, previousEndedAt }: ContainerStart): void {
-    const container = allContainers(this.#pod).find((kinded) => kinded.container.name === name)?.container
+    const container = allContainers(this.#pod).find((podContainer) => podContainer.container.name === name)?.container
     if (previousEndedAt === undefined || container === undefined) return
     const key = crashBackOffKey(container)
     const context = { limits: this.backOffLimits, now: this.now }

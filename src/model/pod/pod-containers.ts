@@ -4,13 +4,13 @@ import type { Pod } from './pod.ts'
 export type ContainerKind = 'init' | 'regular' | 'ephemeral'
 
 /** A container of the spec with the list it stands in. */
-export interface KindedContainer {
+export interface PodContainer {
   readonly kind: ContainerKind
   readonly container: Container | EphemeralContainer
 }
 
 /** Every container of the spec: init, regular, ephemeral, each list in its order. */
-export function allContainers(pod: Pod): KindedContainer[] {
+export function allContainers(pod: Pod): PodContainer[] {
   return [
     ...(pod.spec.initContainers ?? []).map((container) => ({ kind: 'init' as const, container })),
     ...pod.spec.containers.map((container) => ({ kind: 'regular' as const, container })),
@@ -36,8 +36,8 @@ export function containerKind({ spec }: Pod, name: string): ContainerKind {
 }
 
 /** A container that the plan for a pod names; a plan names only containers of its pod. */
-export function findContainer(pod: Pod, name: string): KindedContainer {
-  const kinded = allContainers(pod).find(({ container }) => container.name === name)
-  if (kinded === undefined) throw new Error(`Cannot find container "${name}": the pod has no such container`)
-  return kinded
+export function findContainer(pod: Pod, name: string): PodContainer {
+  const podContainer = allContainers(pod).find(({ container }) => container.name === name)
+  if (podContainer === undefined) throw new Error(`Cannot find container "${name}": the pod has no such container`)
+  return podContainer
 }

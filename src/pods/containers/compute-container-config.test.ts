@@ -48,7 +48,7 @@ const instance: ContainerInstance = {
 const compute = (container: Partial<Container>, changes: Partial<ContainerInstance> = {}, settings = node) =>
   computeContainerConfig({
     pod,
-    kinded: { kind: 'regular', container: createContainer(container) },
+    podContainer: { kind: 'regular', container: createContainer(container) },
     instance: { ...instance, ...changes },
     node: settings,
     sources: createEnvironmentSources(),
@@ -80,7 +80,7 @@ describe('computeContainerConfig()', () => {
       terminationMessagePath: '/dev/termination-log',
       terminationMessagePolicy: 'File',
     })
-    const kinded = { kind: 'regular' as const, container }
+    const podContainer = { kind: 'regular' as const, container }
     assert.deepEqual(compute(container), {
       metadata: { name: 'main', attempt: 2 },
       image: {
@@ -125,10 +125,10 @@ describe('computeContainerConfig()', () => {
       stdinOnce: true,
       tty: true,
       linux: {
-        resources: computeContainerResources({ pod, kinded, cpuset: undefined, settings: node.resources }),
+        resources: computeContainerResources({ pod, podContainer, cpuset: undefined, settings: node.resources }),
         securityContext: computeContainerSecurityContext({
           pod,
-          kinded,
+          podContainer,
           image: instance.image,
           userNamespace: undefined,
           targetContainerId: undefined,

@@ -1,7 +1,7 @@
 import { Signal } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { ContainerConfig, Device } from '../../protocols/cri/generated/runtime-v1.ts'
 import type { ResourceAmounts } from '../../model/resources/compute-pod-requests.ts'
-import type { KindedContainer } from '../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { utf8Bytes } from '../../model/text/utf8-bytes.ts'
 import { computeContainerAnnotations, containerLabels } from './compute-container-annotations.ts'
@@ -57,7 +57,7 @@ export interface ContainerInstance {
 
 export interface ContainerConfigInput {
   readonly pod: Pod
-  readonly kinded: KindedContainer
+  readonly podContainer: PodContainer
   readonly instance: ContainerInstance
   readonly node: ContainerNodeSettings
   readonly sources: EnvironmentSources
@@ -65,8 +65,8 @@ export interface ContainerConfigInput {
 
 /** The runtime's description of one container instance; throws ContainerConfigError when the spec cannot be met. */
 export function computeContainerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, instance, kinded } = input
-  const { container } = kinded
+  const { pod, instance, podContainer } = input
+  const { container } = podContainer
   const { restartCount, devices, injections } = instance
   const environment = computeContainerEnvironment(input)
   const byName = new Map(environment.map(({ name, value }) => [name, value]))
@@ -92,8 +92,8 @@ export function computeContainerConfig(input: ContainerConfigInput): ContainerCo
   }
 }
 
-function stopSignalOf({ kinded, node }: ContainerConfigInput): Signal {
-  const name = kinded.container.lifecycle?.stopSignal
+function stopSignalOf({ podContainer, node }: ContainerConfigInput): Signal {
+  const name = podContainer.container.lifecycle?.stopSignal
   if (name === undefined || !node.stopSignals) return Signal.RUNTIME_DEFAULT
   const key = name.replace('+', 'PLUS').replace('-', 'MINUS')
   return Signal[key as keyof typeof Signal] ?? Signal.RUNTIME_DEFAULT
@@ -102,7 +102,7 @@ function stopSignalOf({ kinded, node }: ContainerConfigInput): Signal {
 /** The environment of one container instance, in its order. */
 export function computeContainerEnvironment({
   pod,
-  kinded,
+  podContainer,
   instance,
   node,
   sources,
@@ -111,7 +111,7 @@ export function computeContainerEnvironment({
 }): EnvironmentVariable[] {
   return computeEnvironment({
     pod,
-    container: kinded.container,
+    container: podContainer.container,
     podIps: instance.podIps,
     nodeIps: node.ips,
     nodeAllocatable: node.allocatable,
@@ -120,18 +120,18 @@ export function computeContainerEnvironment({
   })
 }
 
-function imageOf({ kinded, instance }: ContainerConfigInput): ContainerConfig['image'] {
+function imageOf({ podContainer, instance }: ContainerConfigInput): ContainerConfig['image'] {
   return {
     image: instance.image.ref,
-    userSpecifiedImage: kinded.container.image ?? '',
+    userSpecifiedImage: podContainer.container.image ?? '',
     annotations: {},
     runtimeHandler: '',
     imageRef: '',
   }
 }
 
-function mountsOf({ pod, kinded, instance, node }: ContainerConfigInput): ContainerConfig['mounts'] {
-  const { name, terminationMessagePath: containerPath = '' } = kinded.container
+function mountsOf({ pod, podContainer, instance, node }: ContainerConfigInput): ContainerConfig['mounts'] {
+  const { name, terminationMessagePath: containerPath = '' } = podContainer.container
   const hostPath = terminationLogPath(instance.paths, name, instance.random32)
   return computeMounts({
     pod,
@@ -144,14 +144,14 @@ function mountsOf({ pod, kinded, instance, node }: ContainerConfigInput): Contai
   })
 }
 
-function linuxOf({ pod, kinded, instance, node }: ContainerConfigInput): ContainerConfig['linux'] {
-  const resources = computeContainerResources({ pod, kinded, cpuset: instance.cpuset, settings: node.resources })
+function linuxOf({ pod, podContainer, instance, node }: ContainerConfigInput): ContainerConfig['linux'] {
+  const resources = computeContainerResources({ pod, podContainer, cpuset: instance.cpuset, settings: node.resources })
   return {
     // A new container has no quota that would have to be lifted, and crun 1.8 fails to do so on cgroup v1.
     resources: { ...resources, cpuQuota: resources.cpuQuota < 0n ? 0n : resources.cpuQuota },
     securityContext: computeContainerSecurityContext({
       pod,
-      kinded,
+      podContainer,
       image: instance.image,
       userNamespace: instance.userNamespace,
       targetContainerId: instance.targetContainerId,

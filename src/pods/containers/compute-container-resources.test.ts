@@ -177,8 +177,8 @@ describe('computeContainerResources()', () => {
     test(name, () => {
       const container = createContainer({ resources })
       const pod = createPod({ spec: { containers: [container], ...spec } })
-      const kinded = { kind: 'regular' as const, container }
-      const actual = computeContainerResources({ pod, kinded, cpuset, settings: { ...settings, ...changed } })
+      const podContainer = { kind: 'regular' as const, container }
+      const actual = computeContainerResources({ pod, podContainer, cpuset, settings: { ...settings, ...changed } })
       assert.deepEqual(actual, { ...base, ...expected })
     })
   }

@@ -5,7 +5,7 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import { isCriticalPod } from '../../model/pod/critical-pod.ts'
 import type { Container } from '../../model/generated/core-v1.ts'
 import { hugepageSize } from '../../model/resources/hugepage-sizes.ts'
-import type { KindedContainer } from '../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { compareQuantities, quantityValue } from '../../model/resources/quantity.ts'
 import type { Quantity } from '../../model/resources/quantity.ts'
@@ -51,15 +51,15 @@ interface Needs {
 
 export interface ContainerResourcesInput {
   readonly pod: Pod
-  readonly kinded: KindedContainer
+  readonly podContainer: PodContainer
   readonly cpuset: CpusetAssignment | undefined
   readonly settings: ContainerResourceSettings
 }
 
 /** The limits of one container in the kernel's terms. */
 export function computeContainerResources(input: ContainerResourcesInput): LinuxContainerResources {
-  const { pod, kinded, cpuset, settings } = input
-  const { resources } = kinded.container
+  const { pod, podContainer, cpuset, settings } = input
+  const { resources } = podContainer.container
   const needs: Needs = {
     requests: parseAmounts(resources?.requests),
     limits: parseAmounts(resources?.limits),
@@ -77,7 +77,7 @@ export function computeContainerResources(input: ContainerResourcesInput): Linux
   return {
     ...basic,
     ...(unlimited ? { cpuQuota: -1n } : {}),
-    oomScoreAdj: computeOomScoreAdj(pod, kinded, settings.memoryCapacityBytes),
+    oomScoreAdj: computeOomScoreAdj(pod, podContainer, settings.memoryCapacityBytes),
     cpusetCpus: cpuset?.cpus ?? '',
     cpusetMems: cpuset?.mems ?? '',
     hugepageLimits: hugepageLimits(needs, settings.hugepageSizes),

@@ -2,7 +2,7 @@ import { computeQosClass } from '../../model/resources/compute-qos-class.ts'
 import { isNodeCriticalPod } from '../../model/pod/critical-pod.ts'
 import type { ResourceRequirements } from '../../model/generated/core-v1.ts'
 import { isSidecar } from '../../model/pod/pod-containers.ts'
-import type { KindedContainer } from '../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../model/pod/pod-containers.ts'
 import type { Pod } from '../../model/pod/pod.ts'
 import { parseQuantity, quantityValue } from '../../model/resources/quantity.ts'
 
@@ -13,11 +13,7 @@ const LOWEST_BURSTABLE_SCORE = 3n
 const HIGHEST_BURSTABLE_SCORE = 999n
 
 /** How early the kernel kills a container when memory is short: the more a pod was promised, the later. */
-export function computeOomScoreAdj(
-  pod: Pod,
-  { kind, container }: KindedContainer,
-  memoryCapacityBytes: bigint,
-): bigint {
+export function computeOomScoreAdj(pod: Pod, { kind, container }: PodContainer, memoryCapacityBytes: bigint): bigint {
   if (isNodeCriticalPod(pod)) return GUARANTEED_SCORE
   const qos = computeQosClass(pod)
   if (qos === 'Guaranteed') return GUARANTEED_SCORE

@@ -101,7 +101,7 @@ test('createImages() pulls with what a plugin gives for the token of a service a
   const container = createContainer({ image: 'r.example/web:1', imagePullPolicy: 'IfNotPresent' })
   const pod = createPod({ spec: { serviceAccountName: 'robot', containers: [container] } })
   await puller.ensure(
-    { pod, kinded: { kind: 'regular', container }, sandbox: PodSandboxConfig.fromPartial({}) },
+    { pod, podContainer: { kind: 'regular', container }, sandbox: PodSandboxConfig.fromPartial({}) },
     signal,
   )
 

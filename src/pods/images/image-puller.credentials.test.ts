@@ -26,7 +26,7 @@ function makeRequest(uid = 'a', policy = 'Always') {
     metadata: { name: 'web', namespace: 'default', uid: parsePodUid(uid) },
     spec: { containers: [container] },
   }
-  return { pod, kinded: { kind: 'regular' as const, container }, sandbox }
+  return { pod, podContainer: { kind: 'regular' as const, container }, sandbox }
 }
 
 describe('ImagePuller with credentials', () => {

@@ -29,7 +29,7 @@ function makeRequest(image: string, options: { uid?: string; policy?: string; pr
     metadata: { name: 'web', namespace: 'default', uid: parsePodUid(uid), annotations: { note: 'x' } },
     spec: { containers: [container], priority },
   }
-  return { pod, kinded: { kind: 'regular' as const, container }, sandbox }
+  return { pod, podContainer: { kind: 'regular' as const, container }, sandbox }
 }
 
 describe('ImagePuller', () => {

@@ -2,7 +2,7 @@ import type { PodSandboxConfig } from '../../protocols/cri/generated/runtime-v1.
 import type { ImageVolumeSource } from '../../model/generated/core-v1.ts'
 import { EventRepeats } from '../../model/events/event-repeats.ts'
 import { containerFieldPath } from '../../model/pod/pod-containers.ts'
-import type { KindedContainer } from '../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../model/pod/pod.ts'
 import { StartError } from '../../model/pod/start-error.ts'
 import type { PodEvent, PodEvents } from '../../model/events/pod-events.ts'
@@ -37,7 +37,7 @@ export interface ImagePullerDeps extends SharedPullsDeps {
 /** The image of one container, for the sandbox it will run in. */
 export interface ImageRequest {
   readonly pod: Pod
-  readonly kinded: KindedContainer
+  readonly podContainer: PodContainer
   readonly sandbox: PodSandboxConfig
   /** Empty for the usual one. */
   readonly runtimeHandler?: string
@@ -95,11 +95,11 @@ export class ImagePuller {
 
   /** Fails with a StartError that says what users see, or with the signal's reason. */
   async ensure(request: ImageRequest, signal: AbortSignal): Promise<EnsuredImage> {
-    const { pod, kinded, sandbox, runtimeHandler } = request
-    const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+    const { pod, podContainer, sandbox, runtimeHandler } = request
+    const fieldPath = containerFieldPath(podContainer.kind, podContainer.container.name)
     const report: Report = (type, reason, message) =>
       this.#deps.events.record(pod, { type, reason, message, fieldPath })
-    const { image = '', imagePullPolicy } = kinded.container
+    const { image = '', imagePullPolicy } = podContainer.container
     try {
       return await this.#ensure({ pod, sandbox, runtimeHandler, image, policy: imagePullPolicy }, report, signal)
     } catch (error) {

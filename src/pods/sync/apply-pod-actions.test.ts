@@ -153,10 +153,10 @@ describe('applyPodActions()', () => {
     const asked: string[] = []
     const images: PodDeps['images'] = {
       ...deps.images,
-      async ensure({ kinded }) {
-        asked.push(kinded.container.name)
-        journal.push(`image ${kinded.container.name}`)
-        if (kinded.container.name === 'a') throw new StartError('ErrImagePull', 'no')
+      async ensure({ podContainer }) {
+        asked.push(podContainer.container.name)
+        journal.push(`image ${podContainer.container.name}`)
+        if (podContainer.container.name === 'a') throw new StartError('ErrImagePull', 'no')
         return { ref: 'sha256:1', uid: undefined, username: '' }
       },
     }

@@ -93,7 +93,7 @@ async function applyKill(
   signal: AbortSignal,
 ): Promise<void> {
   const { pod, history, termination } = input
-  const container = allContainers(pod).find((kinded) => kinded.container.name === name)?.container
+  const container = allContainers(pod).find((podContainer) => podContainer.container.name === name)?.container
   const seconds = termination.beginStop(id, computeContainerGrace(pod, { container, cause }), cause)
   using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
   const podIp = findPodIp(deps, input)

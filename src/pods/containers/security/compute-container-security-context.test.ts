@@ -57,7 +57,7 @@ const plain: LinuxContainerSecurityContext = {
 function compute(spec: Partial<PodSpec>, own: SecurityContext, changes: Partial<ContainerSecurityInput> = {}) {
   return computeContainerSecurityContext({
     pod: createPod({ spec }),
-    kinded: { kind: 'regular', container: createContainer({ securityContext: own }) },
+    podContainer: { kind: 'regular', container: createContainer({ securityContext: own }) },
     image: { username: '' },
     userNamespace: undefined,
     targetContainerId: undefined,
@@ -143,24 +143,28 @@ describe('computeContainerSecurityContext()', () => {
   const ephemeral = { kind: 'ephemeral' as const, container }
 
   test('an ephemeral container joins the processes of its target', () => {
-    const joined = compute({}, {}, { kinded: ephemeral, targetContainerId: 'c0ffee' })
+    const joined = compute({}, {}, { podContainer: ephemeral, targetContainerId: 'c0ffee' })
     const expected = { ...namespaceOptions, pid: NamespaceMode.TARGET, targetId: 'c0ffee' }
     assert.deepEqual(joined.namespaceOptions, expected)
   })
 
   test('an ephemeral container of a pod with common processes needs no target', () => {
-    const shared = compute({ shareProcessNamespace: true }, {}, { kinded: ephemeral, targetContainerId: 'c0ffee' })
+    const shared = compute(
+      { shareProcessNamespace: true },
+      {},
+      { podContainer: ephemeral, targetContainerId: 'c0ffee' },
+    )
     assert.deepEqual(shared.namespaceOptions, { ...namespaceOptions, pid: NamespaceMode.POD })
   })
 
   test('an ephemeral container without a target keeps to itself', () => {
-    const kinded = { kind: 'ephemeral' as const, container: { name: 'look' } }
-    assert.deepEqual(compute({}, {}, { kinded }).namespaceOptions, namespaceOptions)
+    const podContainer = { kind: 'ephemeral' as const, container: { name: 'look' } }
+    assert.deepEqual(compute({}, {}, { podContainer }).namespaceOptions, namespaceOptions)
   })
 
   test('rejects a target that was never made', () => {
     assert.throws(
-      () => compute({}, {}, { kinded: ephemeral }),
+      () => compute({}, {}, { podContainer: ephemeral }),
       new ContainerConfigError('Cannot look into container "main": it has no instance in this pod'),
     )
   })

@@ -5,7 +5,7 @@ import type {
   NamespaceOption,
 } from '../../../protocols/cri/generated/runtime-v1.ts'
 import type { Capabilities, SecurityContext } from '../../../model/generated/core-v1.ts'
-import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { computeNamespaceOptions } from './compute-namespace-options.ts'
 import type { UserNamespaceMapping } from '../../../model/pod/user-namespace.ts'
@@ -23,7 +23,7 @@ export interface ContainerSecuritySettings extends SeccompSettings {
 
 export interface ContainerSecurityInput {
   readonly pod: Pod
-  readonly kinded: KindedContainer
+  readonly podContainer: PodContainer
   readonly image: ImageUser
   readonly userNamespace: UserNamespaceMapping | undefined
   /** The instance whose processes an ephemeral container sees. */
@@ -51,8 +51,8 @@ const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/pro
 
 /** Who a container is and what it may do; its own word counts before the pod's. */
 export function computeContainerSecurityContext(input: ContainerSecurityInput): LinuxContainerSecurityContext {
-  const { pod, kinded, settings } = input
-  const { container } = kinded
+  const { pod, podContainer, settings } = input
+  const { container } = podContainer
   const own: SecurityContext = container.securityContext ?? {}
   const unmasked = own.procMount === 'Unmasked'
   return {
@@ -88,7 +88,7 @@ function supplementalGroups(pod: Pod, volumeGroups: readonly number[]): bigint[]
 /** As the sandbox has them; an ephemeral container joins the processes of the one it is there to debug. */
 function namespaceOptions(input: ContainerSecurityInput): NamespaceOption {
   const options = computeNamespaceOptions(input.pod, input.userNamespace)
-  const target = targetName(input.kinded)
+  const target = targetName(input.podContainer)
   if (target === '' || options.pid !== NamespaceMode.CONTAINER) return options
   if (input.targetContainerId === undefined) {
     throw new ContainerConfigError(`Cannot look into container "${target}": it has no instance in this pod`)
@@ -96,7 +96,7 @@ function namespaceOptions(input: ContainerSecurityInput): NamespaceOption {
   return { ...options, pid: NamespaceMode.TARGET, targetId: input.targetContainerId }
 }
 
-function targetName({ kind, container }: KindedContainer): string {
+function targetName({ kind, container }: PodContainer): string {
   if (kind !== 'ephemeral' || !('targetContainerName' in container)) return ''
   return container.targetContainerName ?? ''
 }

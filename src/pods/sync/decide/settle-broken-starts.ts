@@ -18,7 +18,7 @@ function settle(pod: Pod, instance: ObservedContainer): ObservedContainer {
 }
 
 function startsAgain(pod: Pod, { name, exitCode }: ObservedContainer): boolean {
-  const kinded = allContainers(pod).find(({ container }) => container.name === name)
-  if (kinded === undefined || kinded.kind === 'ephemeral') return false
-  return isSidecar(kinded.container) || mayRestart(pod, kinded.container, exitCode)
+  const podContainer = allContainers(pod).find(({ container }) => container.name === name)
+  if (podContainer === undefined || podContainer.kind === 'ephemeral') return false
+  return isSidecar(podContainer.container) || mayRestart(pod, podContainer.container, exitCode)
 }

@@ -12,7 +12,9 @@ export function noteSteps(deps: Omit<PodDeps, 'noteStep'>, timeline: Timeline): 
     noteStep: (name, work) => timeline.around(name, work),
     images: {
       ensure: (request, signal) =>
-        timeline.around(`image of container "${request.kinded.container.name}"`, () => images.ensure(request, signal)),
+        timeline.around(`image of container "${request.podContainer.container.name}"`, () =>
+          images.ensure(request, signal),
+        ),
       ensureVolume: (request, signal) => {
         const ensure = () => images.ensureVolume(request, signal)
         // What is done in every pass would push out all that matters.

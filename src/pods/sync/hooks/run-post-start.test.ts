@@ -15,7 +15,7 @@ async function setUp(lifecycle: Lifecycle) {
   const history = createPodHistory()
   const started = {
     pod: createPod({ spec: { terminationGracePeriodSeconds: 9, containers: [container] } }),
-    kinded: { kind: 'regular' as const, container },
+    podContainer: { kind: 'regular' as const, container },
     containerId: 'c-1',
     podIp: '10.0.0.1',
     history,

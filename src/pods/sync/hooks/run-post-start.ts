@@ -1,6 +1,6 @@
 import { StartError } from '../../../model/pod/start-error.ts'
 import { containerFieldPath } from '../../../model/pod/pod-containers.ts'
-import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../../model/pod/pod-containers.ts'
 import { podLogName } from '../../../model/pod/pod.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { computeContainerGrace } from '../decide/compute-grace.ts'
@@ -16,7 +16,7 @@ import type { StopContainerDeps } from '../stop/stop-container.ts'
 /** A container that was started a moment ago. */
 export interface PostStart {
   readonly pod: Pod
-  readonly kinded: KindedContainer
+  readonly podContainer: PodContainer
   readonly containerId: string
   readonly podIp: string | undefined
   readonly history: PodHistory
@@ -29,15 +29,15 @@ export async function runPostStart(
   started: PostStart,
   signals: { readonly shutdown: AbortSignal; readonly superseded: AbortSignal },
 ): Promise<void> {
-  const { pod, kinded } = started
-  const { container } = kinded
+  const { pod, podContainer } = started
+  const { container } = podContainer
   const handler = container.lifecycle?.postStart
   if (handler === undefined) return
   try {
     await runHook(deps, { ...started, container, name: 'postStart', handler }, signals.superseded)
   } catch (error) {
     if (!(error instanceof HookError)) throw error
-    const fieldPath = containerFieldPath(kinded.kind, container.name)
+    const fieldPath = containerFieldPath(podContainer.kind, container.name)
     deps.events.record(pod, {
       type: 'Warning',
       reason: 'FailedPostStartHook',
@@ -57,8 +57,8 @@ export async function runPostStart(
 
 /** A later agent cannot know that the hook failed, so the note of the stop says it. */
 async function stopFailedStart(deps: StopContainerDeps, started: PostStart, signal: AbortSignal): Promise<void> {
-  const { pod, kinded, containerId, history, termination } = started
-  const { name } = kinded.container
+  const { pod, podContainer, containerId, history, termination } = started
+  const { name } = podContainer.container
   const seconds = termination.beginStop(containerId, computeContainerGrace(pod), 'postStart')
   using grace = new Grace({ clock: deps.clock, seconds, among: history.graces })
   const message = killText({ what: 'Container', name }, 'postStart')

@@ -144,7 +144,7 @@ async function resizeContainer(
   const cpuset = await deps.placement.prepare(pod.metadata.uid, name)
   const linux = computeContainerResources({
     pod,
-    kinded: { ...found, container: { ...found.container, resources } },
+    podContainer: { ...found, container: { ...found.container, resources } },
     cpuset,
     settings: deps.node.container.resources,
   })

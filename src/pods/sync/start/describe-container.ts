@@ -9,7 +9,7 @@ import { computePodPaths, terminationLogPath } from '../../containers/pod-paths.
 import type { NoteStep } from '../../../base/telemetry/note-step.ts'
 import { newestInstance } from '../../../model/pod/observed-pod.ts'
 import type { ObservedPod } from '../../../model/pod/observed-pod.ts'
-import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod, PodUid } from '../../../model/pod/pod.ts'
 import type { RuntimeFeatures } from '../../../model/pod/runtime-features.ts'
 import type { ContainerConfig, ImageSpec } from '../../../protocols/cri/generated/runtime-v1.ts'
@@ -22,7 +22,7 @@ import type { ContainerVolumes, ContainerVolumesRequest } from '../../containers
 export interface DescribeContainerDeps {
   /** Reads what the environment of a container needs from elsewhere. */
   readonly readEnvironment: (
-    request: Pick<KindedContainer, 'container'> & { readonly pod: Pod },
+    request: Pick<PodContainer, 'container'> & { readonly pod: Pod },
     signal: AbortSignal,
   ) => Promise<EnvironmentSources>
   readonly injections: Pick<PodInjections, 'containerInjections'>
@@ -62,7 +62,7 @@ interface DescribeFiles {
 
 export interface ContainerStartRequest {
   readonly pod: Pod
-  readonly kinded: KindedContainer
+  readonly podContainer: PodContainer
   readonly image: LocalImage
   readonly sandbox: PodSandboxInUse
   readonly observed: ObservedPod
@@ -78,8 +78,8 @@ export async function describeContainer(
   request: ContainerStartRequest,
   signal: AbortSignal,
 ): Promise<ContainerConfig> {
-  const { pod, kinded, sandbox, observed } = request
-  const { container } = kinded
+  const { pod, podContainer, sandbox, observed } = request
+  const { container } = podContainer
   // Before any file is made: what is missing may stay so for many tries.
   const sources = await deps.readEnvironment({ pod, container }, signal)
   const { noteStep } = deps
@@ -101,7 +101,7 @@ export async function describeContainer(
   ])
   return computeContainerConfig({
     pod,
-    kinded,
+    podContainer,
     instance: {
       restartCount: computeNumber(request, logNames),
       image: request.image,
@@ -135,7 +135,7 @@ async function mountVolumes(
   deps: DescribeContainerDeps,
   {
     pod,
-    kinded,
+    podContainer,
     sandbox,
     imageVolumes,
     sources,
@@ -144,10 +144,10 @@ async function mountVolumes(
   signal: AbortSignal,
 ): Promise<ContainerVolumes> {
   const instance = { podIps: sandbox.ips, injections }
-  const input = { pod, kinded, instance, node: deps.node.container, sources }
+  const input = { pod, podContainer, instance, node: deps.node.container, sources }
   const request = {
     pod,
-    container: kinded.container,
+    container: podContainer.container,
     images: imageVolumes,
     environment: () => new Map(computeContainerEnvironment(input).map(({ name, value }) => [name, value])),
     recursiveReadOnlyMounts: deps.features().handlers.get(sandbox.runtimeHandler)?.recursiveReadOnlyMounts === true,
@@ -157,10 +157,10 @@ async function mountVolumes(
 }
 
 function computeNumber(
-  { observed, kinded, restartCountBefore }: ContainerStartRequest,
+  { observed, podContainer, restartCountBefore }: ContainerStartRequest,
   logFileNames: readonly string[],
 ): number {
-  const newest = newestInstance(observed, kinded.container.name)
+  const newest = newestInstance(observed, podContainer.container.name)
   return newest?.state === 'created'
     ? newest.restartCount
     : computeRestartCount(newest, logFileNames, restartCountBefore)

@@ -1,6 +1,6 @@
 import type { ImageSpec, PodSandboxConfig } from '../../../protocols/cri/generated/runtime-v1.ts'
 import { containerFieldPath } from '../../../model/pod/pod-containers.ts'
-import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { StartError } from '../../../model/pod/start-error.ts'
 import type { Clock } from '../../../base/async/clock.ts'
@@ -27,7 +27,7 @@ export interface ImageSandbox {
 /** Pulls images that are not on the node yet; fails with a StartError that says what users see. */
 export interface ImageProvider {
   ensure(
-    request: { readonly pod: Pod; readonly kinded: KindedContainer } & ImageSandbox,
+    request: { readonly pod: Pod; readonly podContainer: PodContainer } & ImageSandbox,
     signal: AbortSignal,
   ): Promise<LocalImage>
   /** The same for a volume that is an image. Quiet: no event says that it is still there. */
@@ -60,7 +60,7 @@ export function requestImages(
 ): ContainerImages {
   return new Map(
     actions.start.map(({ name }) => {
-      const ensured = deps.images.ensure({ pod, kinded: findContainer(pod, name), ...sandbox }, signal)
+      const ensured = deps.images.ensure({ pod, podContainer: findContainer(pod, name), ...sandbox }, signal)
       const image = history.startup.pulled(() => deps.clock.now(), ensured)
       image.catch(() => {})
       return [name, image] as const
@@ -124,9 +124,13 @@ async function ensure(...[deps, request, signal]: Parameters<typeof ensureVolume
 /** The volumes that one container mounts. One that could not be had keeps this container from starting, and no other. */
 export async function awaitVolumes(
   deps: RequestImagesDeps,
-  { pod, kinded, images }: { readonly pod: Pod; readonly kinded: KindedContainer; readonly images: VolumeImages },
+  {
+    pod,
+    podContainer,
+    images,
+  }: { readonly pod: Pod; readonly podContainer: PodContainer; readonly images: VolumeImages },
 ): Promise<ReadonlyMap<string, ImageSpec>> {
-  const { container, kind } = kinded
+  const { container, kind } = podContainer
   const volumes = new Map<string, ImageSpec>()
   try {
     for (const { name } of container.volumeMounts ?? []) {

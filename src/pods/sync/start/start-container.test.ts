@@ -38,7 +38,7 @@ async function setUp(
   const description = await describeSandbox(made.deps, pod, { attempt: 0, existing: undefined })
   const request = {
     pod,
-    kinded: { kind: 'regular' as const, container },
+    podContainer: { kind: 'regular' as const, container },
     image: { ref: 'sha256:1', uid: undefined, username: '' },
     sandbox: { ...description, id: 's-1', ips: ['10.0.0.1'] },
     observed: createObservedPod({ containers }),

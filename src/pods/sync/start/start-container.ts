@@ -38,17 +38,17 @@ export async function startContainer(
   request: ContainerStartRequest,
   { superseded, shutdown }: PassSignals,
 ): Promise<string> {
-  const { pod, kinded, observed } = request
+  const { pod, podContainer, observed } = request
   try {
     // Without a start slot: a volume that hangs here must not keep other pods out.
     const config = await prepareContainer(deps, request, superseded)
     await reportIgnoredDevices(deps, request, { config, signal: superseded })
     const createAndStart = () => runContainer(deps, { ...request, config }, shutdown)
-    const step = isCrashing(observed, kinded.container.name) ? 'crashing container' : 'container'
+    const step = isCrashing(observed, podContainer.container.name) ? 'crashing container' : 'container'
     return await deps.starts.runInTurn(startPriority(pod, step), createAndStart, superseded)
   } catch (error) {
     if (error instanceof StartError) {
-      const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+      const fieldPath = containerFieldPath(podContainer.kind, podContainer.container.name)
       deps.events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${error.message}`, fieldPath })
     }
     throw error
@@ -58,7 +58,7 @@ export async function startContainer(
 /** The container runs without its devices then, which only its own errors would show. */
 async function reportIgnoredDevices(
   { cdiFault, events, log }: StartContainerDeps,
-  { pod, kinded }: ContainerStartRequest,
+  { pod, podContainer }: ContainerStartRequest,
   { config, signal }: { readonly config: ContainerConfig; readonly signal: AbortSignal },
 ): Promise<void> {
   if (config.CDIDevices.length === 0) return
@@ -66,12 +66,12 @@ async function reportIgnoredDevices(
   if (fault === undefined) return
   const names = config.CDIDevices.map(({ name }) => name).join(', ')
   const message = `The container runtime ignores the CDI devices ${names}, the container runs without them: ${fault}`
-  const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+  const fieldPath = containerFieldPath(podContainer.kind, podContainer.container.name)
   events.record(pod, { type: 'Warning', reason: 'CDIDevicesIgnored', message, fieldPath })
   log.warn('the container runtime ignores CDI devices of a container', {
     pod: podLogName(pod),
     uid: pod.metadata.uid,
-    container: kinded.container.name,
+    container: podContainer.container.name,
     devices: names,
     why: fault,
   })
@@ -82,8 +82,8 @@ async function runContainer(
   request: ContainerStartRequest & { readonly config: ContainerConfig },
   signal: AbortSignal,
 ): Promise<string> {
-  const { pod, kinded, sandbox, config } = request
-  const fieldPath = containerFieldPath(kinded.kind, kinded.container.name)
+  const { pod, podContainer, sandbox, config } = request
+  const fieldPath = containerFieldPath(podContainer.kind, podContainer.container.name)
   await removeNeverStarted(deps, request, signal)
   const { containerId } = await inStep(
     'CreateContainerError',
@@ -100,10 +100,10 @@ async function runContainer(
 /** The link serves log collectors only: a container that runs is not at fault when it cannot be made. */
 async function linkLog(
   deps: StartContainerDeps,
-  { pod, kinded, sandbox }: ContainerStartRequest,
+  { pod, podContainer, sandbox }: ContainerStartRequest,
   { containerId, logPath }: { readonly containerId: string; readonly logPath: string },
 ): Promise<void> {
-  const link = containerLogSymlink(pod, kinded.container.name, containerId)
+  const link = containerLogSymlink(pod, podContainer.container.name, containerId)
   try {
     await deps.files.linkLog(link, `${sandbox.config.logDirectory}/${logPath}`)
   } catch (error) {
@@ -114,10 +114,10 @@ async function linkLog(
 /** An instance that was made and never started (the agent died in between) makes way, and its number is used again. */
 async function removeNeverStarted(
   deps: StartContainerDeps,
-  { pod, observed, kinded }: ContainerStartRequest,
+  { pod, observed, podContainer }: ContainerStartRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  const newest = newestInstance(observed, kinded.container.name)
+  const newest = newestInstance(observed, podContainer.container.name)
   if (newest?.state !== 'created') return
   const { uid } = pod.metadata
   await inStep('CreateContainerError', () => removeContainer(deps, { uid, id: newest.id }, signal))

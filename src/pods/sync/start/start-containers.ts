@@ -2,7 +2,7 @@ import { AbortScope } from '../../../base/async/abort-scope.ts'
 import type { Turnstile } from '../../../base/async/turnstile.ts'
 import type { PodStartMetrics } from '../../../metrics/pod-start-metrics.ts'
 import { findContainer, isSidecar } from '../../../model/pod/pod-containers.ts'
-import type { KindedContainer } from '../../../model/pod/pod-containers.ts'
+import type { PodContainer } from '../../../model/pod/pod-containers.ts'
 import type { Pod } from '../../../model/pod/pod.ts'
 import { StartError } from '../../../model/pod/start-error.ts'
 import { sameResources } from '../../../model/resources/same-resources.ts'
@@ -95,34 +95,34 @@ async function startAll(
   if (!isReported && input.actions.start.some(({ name }) => hasPostStart(findContainer(input.pod, name))))
     await report()
   for (const start of input.actions.start) {
-    const kinded = findContainer(input.pod, start.name)
+    const podContainer = findContainer(input.pod, start.name)
     try {
-      const imageVolumes = await patiently(awaitVolumes(deps, { pod: input.pod, kinded, images: parts.volumes }))
+      const imageVolumes = await patiently(awaitVolumes(deps, { pod: input.pod, podContainer, images: parts.volumes }))
       const image = await patiently(parts.images.get(start.name) as Promise<LocalImage>)
       signals.superseded.throwIfAborted()
       rememberRestart(input, start, deps.clock.monotonic())
-      await noteResources(deps, input.pod, kinded)
+      await noteResources(deps, input.pod, podContainer)
       const restartCountBefore = input.history.restartCounts.get(start.name)
-      const request = { ...input, kinded, image, sandbox: parts.sandbox, restartCountBefore, imageVolumes }
+      const request = { ...input, podContainer, image, sandbox: parts.sandbox, restartCountBefore, imageVolumes }
       const containerId = await startContainer(deps, request, signals)
       // Without a start slot: a hook may take long, and other pods start meanwhile.
-      const started = { ...input, kinded, containerId, podIp: parts.sandbox.ips[0] }
+      const started = { ...input, podContainer, containerId, podIp: parts.sandbox.ips[0] }
       await runPostStart(deps, started, signals)
       input.history.waiting.delete(start.name)
-      deps.metrics.containerStart(kinded.kind, undefined)
+      deps.metrics.containerStart(podContainer.kind, undefined)
     } catch (error) {
       if (!(error instanceof StartError)) throw error
-      deps.metrics.containerStart(kinded.kind, error.reason)
+      deps.metrics.containerStart(podContainer.kind, error.reason)
       input.history.waiting.set(start.name, { reason: error.reason, message: error.message })
       all = false
       // The containers after a plain init container need its work; those after a sidecar, or beside it, do not.
-      if (kinded.kind === 'init' && !isSidecar(kinded.container)) return false
+      if (podContainer.kind === 'init' && !isSidecar(podContainer.container)) return false
     }
   }
   return all
 }
 
-function hasPostStart({ container }: KindedContainer): boolean {
+function hasPostStart({ container }: PodContainer): boolean {
   return container.lifecycle?.postStart !== undefined
 }
 
@@ -143,7 +143,7 @@ async function orReport<T>(
 async function noteResources(
   { allocations }: StartContainersDeps,
   pod: Pod,
-  { kind, container }: KindedContainer,
+  { kind, container }: PodContainer,
 ): Promise<void> {
   if (kind === 'ephemeral') return
   const before = allocations.actuated(pod.metadata.uid)?.containers.get(container.name)

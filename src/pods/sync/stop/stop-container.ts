@@ -54,7 +54,9 @@ async function runPreStop(
   signal: AbortSignal,
 ): Promise<void> {
   const { pod, grace, termination } = stop
-  const container = allContainers(pod).find((kinded) => kinded.container.name === stop.container.name)?.container
+  const container = allContainers(pod).find(
+    (podContainer) => podContainer.container.name === stop.container.name,
+  )?.container
   const handler = container?.lifecycle?.preStop
   if (container === undefined || handler === undefined) return
   const { id } = stop.container
