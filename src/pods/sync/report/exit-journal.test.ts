@@ -77,6 +77,28 @@ describe('ExitJournal', () => {
     await assert.rejects(running, /leave/)
   })
 
+  test('writes the notes of other pods where one can never be written', async () => {
+    const files = new FakeJournalFiles()
+    const { journal } = await load(files)
+    const clock = new FakeClock()
+    const stop = new AbortController()
+    const running = journal.run(clock, stop.signal)
+    files.failure = new Error('ENOSPC')
+    await journal.record(uid, failed)
+    await journal.record(parsePodUid('u-2'), failed)
+    files.failure = undefined
+    const write = files.write.bind(files)
+    // Such as a folder in its place.
+    files.write = async (name, text) => {
+      if (name === `${uid}.json`) throw new Error('EISDIR')
+      await write(name, text)
+    }
+    await clock.advance(10_000)
+    assert.deepEqual([...files.files.keys()], ['u-2.json'])
+    stop.abort(new Error('leave'))
+    await assert.rejects(running, /leave/)
+  })
+
   test('is a matter of the log when the disk fails, and tries again', async () => {
     const files = new FakeJournalFiles()
     files.failure = new Error('ENOSPC')

@@ -99,8 +99,7 @@ export class ExitJournal {
       try {
         if (status !== undefined) await this.#write(uid, formatFinishedPod(uid, status))
       } catch {
-        // Reported already; the others would fail alike.
-        return
+        // Reported already. What keeps this one from being written may be its own trouble.
       }
     }
   }
