@@ -19,7 +19,11 @@ const ONE = parsePodUid('u-1')
 const SETTLE_MS = 500
 
 /** A running observer. Calls take real time and no fake time, so a test waits for what it wants to see. */
-async function running(events: 'containerd' | 'none', prepare: (fake: FakeCri) => void = () => {}) {
+async function running(
+  events: 'containerd' | 'none',
+  prepare: (fake: FakeCri) => void = () => {},
+  { isAgain = false }: { readonly isAgain?: boolean } = {},
+) {
   const clock = new FakeClock(0)
   const fake = await FakeCri.start({ clock: new FakeClock(0), events, images: [FAKE_IMAGE] })
   prepare(fake)
@@ -37,6 +41,7 @@ async function running(events: 'containerd' | 'none', prepare: (fake: FakeCri) =
   const warnings: string[] = []
   const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) }
   const trust = new EventTrust({ clock, log })
+  if (isAgain) trust.expectEvents()
   const onChange: ObserverDeps['onChange'] = (uid, before, now) => {
     trust.observed(before, now)
     changes.push(uid)
@@ -236,6 +241,17 @@ describe('runObserver() relists', () => {
     controller.abort(new Error('the test has ended'))
     await ended
     assert.equal(clock.sleeping, 0)
+  })
+
+  test('and begins without a stream when it is run again after it failed', async () => {
+    await using world = await running('none', (fake) => void addSandbox(fake, ONE), { isAgain: true })
+    await until(() => world.warnings.length === 1)
+    await world.reach(1, 2)
+    addRunning(world.fake, [...world.fake.runtime.sandboxes.keys()][0] ?? '', 'main')
+    await world.observer.refresh(ONE)
+    await world.clock.advance(1000)
+    await world.reach(2, 2)
+    assert.equal(world.trust.state, 'unproven')
   })
 
   test('again after a failure, which is reported', async () => {

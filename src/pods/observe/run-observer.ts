@@ -42,6 +42,8 @@ export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): P
     changes: 0,
     relistInMs: 0,
   }
+  // Run again after a failure: there is no stream yet.
+  trust.streamChanged()
   await using group = new TaskGroup(signal)
   group.run('runtime events', (eventsSignal) =>
     runRuntimeEvents(
