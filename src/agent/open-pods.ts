@@ -45,6 +45,7 @@ export async function openPods(stages: PodStages, hub: Hints) {
   const { calls, observer, health, features } = runtime
   const { podEvents: events, nodeEvents } = membership
   const { placement } = devices
+  const { moves } = devices.cgroups
   const tracer = base.tracer ?? noTracer
   const cores = base.machine.onlineCpus.length
   const userNamespaces = await createUserNamespaces(base, tasks.signal)
@@ -145,7 +146,7 @@ export async function openPods(stages: PodStages, hub: Hints) {
         onGarbageFailure: createGarbageReports({ events: nodeEvents, clock }),
         starts: {
           runInTurn: (priority, work, signal) =>
-            starts.runInTurn(priority, () => devices.cgroups.moves.keepQuick(work), signal),
+            starts.runInTurn(priority, () => moves.keepQuick(work, { othersWait: starts.waiting > 0 }), signal),
         },
         ends,
         probes: createProbes({

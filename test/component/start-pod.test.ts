@@ -67,6 +67,19 @@ describe('a pod starts', () => {
     assert.equal(world.cgroups.quickWork, 0)
   })
 
+  test('and nothing is done for moves while other pods wait for a start slot', async () => {
+    await using world = await createWorld()
+    await using agent = await startAgent(world)
+    const pods = Array.from({ length: 30 }, (_, index) => createWantedPod(`u-${index}`))
+    agent.setPods(pods)
+    await until(() => running(world).length === pods.length, 'all containers run')
+    await agent.settle()
+    const { crowdedWork, quickWork } = world.cgroups
+    // Each has a sandbox and a container; most of them leave others behind.
+    assert.ok(crowdedWork > 30 && crowdedWork < 60, `${crowdedWork} of 60`)
+    assert.equal(quickWork, 0)
+  })
+
   test('and its containers start in order: init containers one after the other, a sidecar stays', async () => {
     await using world = await createWorld({
       programOf: ({ metadata }) => (metadata?.name === 'prepare' ? { exitsAfterMs: 1000 } : {}),

@@ -6,9 +6,15 @@ import { InMemoryPodCgroups } from '../../src/simulation/machine/in-memory-pod-c
 export class FakePodCgroups extends InMemoryPodCgroups {
   /** How much work goes on while moves between cgroups are kept quick. */
   quickWork = 0
+  /** How much went on while others waited, so that nothing was done for it. */
+  crowdedWork = 0
 
   readonly moves: NodeCgroups['moves'] = {
-    keepQuick: async (work) => {
+    keepQuick: async (work, { othersWait }) => {
+      if (othersWait) {
+        this.crowdedWork += 1
+        return await work()
+      }
       this.quickWork += 1
       try {
         return await work()

@@ -13,12 +13,11 @@ import type { AddressReport } from '../../system/machine/read-node-address.ts'
 import type { NodeIdentity } from '../../system/machine/read-node-identity.ts'
 import type { KubeClient } from '../../protocols/kube-api/kube-client.ts'
 import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.ts'
-import type { Node } from '../../model/generated/core-v1.ts'
+import type { Node, NodeAddress } from '../../model/generated/core-v1.ts'
 import { computeInitialNode } from './compute-initial-node.ts'
 import { computeNodeHostIps } from './status/compute-node-host-ips.ts'
 import { computeNodeAddresses } from './status/compute-node-addresses.ts'
 import { computeNodeResources } from './status/compute-node-resources.ts'
-import { computeNodeStatus } from './status/compute-node-status.ts'
 import { createNodeApi } from './node-api.ts'
 import type { NodeApi } from './node-api.ts'
 import type { DeviceInfo, NodeInfo } from './status/node-info.ts'
@@ -32,7 +31,6 @@ import { runNodeStatus } from './status/run-node-status.ts'
 import type { Logger } from '../../base/telemetry/logger.ts'
 import type { NodeEvents } from '../../model/events/node-events.ts'
 import { toNodeProfile } from './status/to-node-profile.ts'
-import { toApiTime } from '../../model/text/api-time.ts'
 
 /** How the node reaches its cluster. */
 interface NodeCluster {
@@ -94,6 +92,11 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
   })
   const info = createInfo(deps, surroundings)
   const ownNode = new OwnNodeObject(cluster?.cachedNode ?? (() => undefined))
+  const initial = computeInitialNode(profile)
+  const findAddresses = () => {
+    const found = computeNodeAddresses({ addresses: [], annotations: {} }, profile, surroundings.address)
+    return typeof found === 'string' ? undefined : found.addresses
+  }
   const own: OwnParts = { profile, info, ownNode, podCidr: new PodCidr(deps), wakeup: new Wakeup() }
   // A name that cannot be resolved must not delay the start: a late answer is reported when it arrives.
   const known = surroundings.refresh(signal).then(
@@ -104,10 +107,12 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
   return {
     declaredFeatures: profile.declaredFeatures,
 
-    /** The Node object, or what it would be while there is none. */
-    node: (): Node =>
-      ownNode.current ??
-      computeNodeStatus(computeInitialNode(profile), { profile, info: info(), time: toApiTime(clock.now()) }).node,
+    /** The Node object; while there is none, its name, labels and taints as it would be registered. */
+    node: (): Node => ownNode.current ?? initial,
+
+    /** Undefined while none is known. */
+    addresses: (): readonly NodeAddress[] | undefined =>
+      ownNode.current === undefined ? findAddresses() : ownNode.current.status?.addresses,
 
     /** What pods may have of the node. */
     allocatable: () => computeNodeResources(ownNode.current?.status ?? {}, profile.resources, info().size).allocatable,
@@ -116,8 +121,7 @@ export async function createNode(deps: NodeDeps, signal: AbortSignal) {
     ips(): readonly string[] {
       const known = computeNodeHostIps(ownNode.current?.status?.addresses)
       if (known.length > 0) return known
-      const found = computeNodeAddresses({ addresses: [], annotations: {} }, profile, surroundings.address)
-      return typeof found === 'string' ? [] : computeNodeHostIps(found.addresses)
+      return computeNodeHostIps(findAddresses())
     },
 
     /** Something about the node has changed: its status is computed now. */

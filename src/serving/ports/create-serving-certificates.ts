@@ -12,7 +12,7 @@ import type { ApiReturn } from '../../protocols/kube-api/list-watch/api-return.t
 
 export interface CreateServingCertificatesDeps {
   readonly settings: Settings
-  readonly ownNode: Pick<OwnNode, 'node' | 'ips'>
+  readonly ownNode: Pick<OwnNode, 'addresses' | 'ips'>
   /** Undefined on a node without an API server. */
   readonly client: KubeClient | undefined
   readonly apiReturn: ApiReturn
@@ -52,7 +52,7 @@ async function openCertificates(deps: CreateServingCertificatesDeps): Promise<Se
     // A port on loopback alone is reached by name, and a machine that is on no network has nothing else.
     allowsNamesOnly: gates.enabled('AllowDNSOnlyNodeCSR') || LOOPBACK.includes(config.address),
     nodeIps: ownNode.ips(),
-    nodeAddresses: () => ownNode.node().status?.addresses ?? [{ type: 'Hostname', address: nodeName }],
+    nodeAddresses: () => ownNode.addresses() ?? [{ type: 'Hostname', address: nodeName }],
     metrics: {
       renewError: () => metrics.certificateRenewalFailed('server'),
       rotated: (seconds) => metrics.serverCertificateRotated(seconds),

@@ -7,6 +7,8 @@ import { describe, test } from 'node:test'
 import { FakeClock } from '../../../test/fakes/fake-clock.ts'
 import { CgroupMoves, openIdleMove } from './cgroup-moves.ts'
 
+const alone = { othersWait: false }
+
 /** A kernel whose moves wait for so long when there was none for a while. */
 function setUp({ waitMs = 10, fails = false } = {}) {
   const clock = new FakeClock()
@@ -29,7 +31,7 @@ describe('CgroupMoves', () => {
   test('makes a move when work begins and every few milliseconds until the last work ends', async () => {
     const { clock, moves, counts } = setUp()
     const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
-    const results = [moves.keepQuick(() => first.promise), moves.keepQuick(() => second.promise)]
+    const results = [moves.keepQuick(() => first.promise, alone), moves.keepQuick(() => second.promise, alone)]
     await clock.advance(10)
     assert.equal(counts.moved, 1)
     await clock.advance(70)
@@ -44,28 +46,28 @@ describe('CgroupMoves', () => {
     assert.equal(clock.sleeping, 0)
   })
 
-  test('makes no move while much work goes on, whose own moves do, and goes on when little of it is left', async () => {
+  test('makes no move for work behind which others wait', async () => {
     const { clock, moves, counts } = setUp()
-    const works = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
-    const ends = works.map((work) => moves.keepQuick(() => work.promise))
+    const [crowded, last] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+    const first = moves.keepQuick(() => crowded.promise, { othersWait: true })
     await clock.advance(200)
-    assert.equal(counts.moved, 0)
-    works[0]?.resolve()
-    works[1]?.resolve()
+    assert.deepEqual([counts, clock.sleeping], [{ opened: 0, moved: 0, closed: 0 }, 0])
+    const second = moves.keepQuick(() => last.promise, alone)
     await clock.advance(80)
     assert.ok(counts.moved > 5, `${counts.moved} moves`)
-    assert.equal(counts.opened, 1)
-    for (const work of works) work.resolve()
-    await Promise.all(ends)
+    last.resolve('b')
+    await second
     await clock.advance(1000)
-    assert.deepEqual([counts.closed, clock.sleeping], [1, 0])
+    assert.deepEqual([counts.opened, counts.closed, clock.sleeping], [1, 1, 0])
+    crowded.resolve('a')
+    assert.equal(await first, 'a')
   })
 
   test('goes on without a pause when work follows work', async () => {
     const { clock, moves, counts } = setUp()
     for (let round = 0; round < 10; round += 1) {
       const work = Promise.withResolvers<void>()
-      const end = moves.keepQuick(() => work.promise)
+      const end = moves.keepQuick(() => work.promise, alone)
       await clock.advance(10)
       work.resolve()
       await end
@@ -78,7 +80,7 @@ describe('CgroupMoves', () => {
   test('makes one move where the kernel does not wait for it', async () => {
     const { clock, moves, counts } = setUp({ waitMs: 0 })
     const work = Promise.withResolvers<void>()
-    const end = moves.keepQuick(() => work.promise)
+    const end = moves.keepQuick(() => work.promise, alone)
     await clock.advance(100)
     assert.deepEqual([counts, clock.sleeping], [{ opened: 1, moved: 1, closed: 1 }, 0])
     work.resolve()
@@ -88,11 +90,11 @@ describe('CgroupMoves', () => {
   test('leaves work alone that hangs, and begins again with the next', async () => {
     const { clock, moves, counts } = setUp()
     const [hung, next] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const results = [moves.keepQuick(() => hung.promise)]
+    const results = [moves.keepQuick(() => hung.promise, alone)]
     await clock.advance(6000)
     assert.deepEqual([counts.closed, clock.sleeping], [1, 0])
     const { moved } = counts
-    results.push(moves.keepQuick(() => next.promise))
+    results.push(moves.keepQuick(() => next.promise, alone))
     await clock.advance(100)
     assert.ok(counts.moved > moved + 5)
     hung.resolve()
@@ -105,13 +107,13 @@ describe('CgroupMoves', () => {
   test('tries no more where it cannot be done, until the next work; work that fails ends it too', async () => {
     const { clock, moves, counts } = setUp({ fails: true })
     const work = Promise.withResolvers<void>()
-    const first = moves.keepQuick(() => work.promise)
+    const first = moves.keepQuick(() => work.promise, alone)
     await clock.advance(100)
     assert.deepEqual([counts, clock.sleeping], [{ opened: 1, moved: 1, closed: 1 }, 0])
     work.resolve()
     await first
     await assert.rejects(
-      moves.keepQuick(() => Promise.reject(new Error('no'))),
+      moves.keepQuick(() => Promise.reject(new Error('no')), alone),
       /no/,
     )
     await clock.advance(100)

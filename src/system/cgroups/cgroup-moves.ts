@@ -10,8 +10,6 @@ const PERIOD_MS = 7
 const COLD_MS = 50
 // Where the kernel waits it does so for 5 ms or more.
 const QUICK_MS = 2
-// The moves of more work than this at the same time keep one another quick.
-const FEW = 2
 // Work that takes longer hangs.
 const MOST_MS = 5000
 
@@ -43,8 +41,9 @@ export class CgroupMoves {
     this.#deps = deps
   }
 
-  /** Does work that makes containers. */
-  async keepQuick<T>(work: () => Promise<T>): Promise<T> {
+  /** Does work that makes containers. Where more of it waits for its turn, that which goes on keeps moves quick by itself. */
+  async keepQuick<T>(work: () => Promise<T>, options: { readonly othersWait: boolean }): Promise<T> {
+    if (options.othersWait) return await work()
     this.#users += 1
     this.#begunAt = this.#deps.clock.monotonic()
     // Ends by itself, a period after the last work at the latest.
@@ -62,8 +61,7 @@ export class CgroupMoves {
       const { open, clock } = this.#deps
       await using own = await open()
       while (this.#users > 0 && clock.monotonic() - this.#begunAt < MOST_MS) {
-        if (this.#users > FEW) this.#movedAt = clock.monotonic()
-        else if (!(await this.#moveWaits(own))) return
+        if (!(await this.#moveWaits(own))) return
         await clock.sleep(PERIOD_MS, NEVER)
       }
     } catch {
