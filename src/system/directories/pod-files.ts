@@ -87,9 +87,15 @@ export function createPodFiles(options: {
 
     async linkLog(link: string, target: string): Promise<void> {
       if ((await statOrUndefined(target)) === undefined) return
-      await mkdir(dirname(link), { recursive: true, mode: 0o755 })
-      await unlessAbsent(unlink(link), undefined)
-      await symlink(target, link)
+      try {
+        await symlink(target, link)
+      } catch (error) {
+        // Only the first one finds no folder, and only after the death of an agent there may be such a link.
+        if (hasCode(error, 'EEXIST')) await unlink(link)
+        else if (hasCode(error, 'ENOENT')) await mkdir(dirname(link), { recursive: true, mode: 0o755 })
+        else throw error
+        await symlink(target, link)
+      }
     },
 
     async removeLogs(logPath: string, link: string): Promise<void> {

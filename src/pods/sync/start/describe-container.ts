@@ -89,7 +89,7 @@ export async function describeContainer(
   const logs = `${sandbox.config.logDirectory}/${container.name}`
   const random32 = Math.floor(deps.random() * 2 ** 32)
   const terminationLog = terminationLogPath(paths, container.name, random32)
-  await deps.files.makeDirectories([paths.directory, logs, `${paths.containers}/${container.name}`])
+  await deps.files.makeDirectories([logs, `${paths.containers}/${container.name}`])
   const target = 'targetContainerName' in container ? container.targetContainerName : undefined
   const hasTerminationLog = (container.terminationMessagePath ?? '') !== ''
   // At once: each of them is many short waits, and a container waits for all.

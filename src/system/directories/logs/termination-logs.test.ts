@@ -101,6 +101,22 @@ describe('TerminationLogs', () => {
     assert.equal((await stat(file)).size, MANY.length)
   })
 
+  test('checks the file of each instance that runs, and none of those before it', async () => {
+    const [earlier, later] = [join(folder, 'before'), join(folder, 'a2')]
+    await writeFile(earlier, MANY)
+    logs.observe('u', runningIn(folder))
+    await sleep(50)
+    const instances = [file, later].map((terminationLog) => ({ state: 'running' as const, terminationLog }))
+    await writeFile(later, MANY)
+    logs.observe('u', { containers: instances })
+    assert.ok(await isEmpty(later))
+    logs.observe('u', { containers: instances.slice(1) })
+    await sleep(50)
+    await writeFile(later, MANY)
+    assert.ok(await isEmpty(later))
+    assert.equal((await stat(earlier)).size, MANY.length)
+  })
+
   test('leaves messages of the usual size alone, and whatever a link points to', async () => {
     const elsewhere = join(makeTemporaryFolder(), 'precious')
     await writeFile(elsewhere, MANY)

@@ -1,5 +1,4 @@
-import { readdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../../../base/async/clock.ts'
 import { Wakeup } from '../../../base/async/wakeup.ts'
 import type { ObservedContainer } from '../../../model/pod/observed-pod.ts'
@@ -21,7 +20,10 @@ interface MessagingPod {
 /** Where the termination logs of a container are. */
 interface Folder {
   readonly path: string
-  isRunning: boolean
+  /** The files of containers that run now. Those of earlier instances lie beside them, and nothing writes to them any more. */
+  running: ReadonlySet<string>
+  /** Files that may have grown since they were checked. */
+  readonly unchecked: Set<string>
   /** Undefined between a change and the check that follows it. */
   watch: Disposable | undefined
   /** What was emptied since the last measurement. */
@@ -50,22 +52,16 @@ export class TerminationLogs implements Disposable {
 
   /** Takes what the runtime has of a pod now; undefined: nothing. */
   observe(uid: string, pod: MessagingPod | undefined): void {
-    const running = listMessageFolders(pod)
+    const running = listRunningFiles(pod)
     const folders = this.#pods.get(uid) ?? new Map<string, Folder>()
-    for (const folder of folders.values())
-      if (folder.isRunning && running?.includes(folder.path) !== true) this.#setRunning(folder, false)
-    if (running === undefined || (running.length === 0 && folders.size === 0)) {
+    for (const folder of folders.values()) this.#setRunning(folder, running?.get(folder.path) ?? NONE)
+    if (running === undefined || (running.size === 0 && folders.size === 0)) {
       this.#pods.delete(uid)
       return
     }
-    for (const path of running) {
-      const folder = folders.getOrInsertComputed(path, () => ({
-        path,
-        isRunning: false,
-        watch: undefined,
-        emptiedBytes: 0,
-      }))
-      if (!folder.isRunning) this.#setRunning(folder, true)
+    for (const [path, files] of running) {
+      const create = () => ({ path, running: NONE, unchecked: new Set<string>(), watch: undefined, emptiedBytes: 0 })
+      this.#setRunning(folders.getOrInsertComputed(path, create), files)
     }
     this.#pods.set(uid, folders)
   }
@@ -96,15 +92,17 @@ export class TerminationLogs implements Disposable {
     this.#pods.clear()
   }
 
-  /** At its beginning and its end it is checked without a report of the kernel. */
-  #setRunning(folder: Folder, isRunning: boolean): void {
-    folder.isRunning = isRunning
-    this.#note(folder)
+  /** At its beginning and its end a file is checked without a report of the kernel. */
+  #setRunning(folder: Folder, running: ReadonlySet<string>): void {
+    const changed = running.symmetricDifference(folder.running)
+    folder.running = running
+    for (const file of changed) this.#note(folder, file)
   }
 
   /** Not watched until it was checked: a container that writes all the time would keep the agent busy. */
-  #note(folder: Folder): void {
+  #note(folder: Folder, file: string): void {
     close(folder)
+    folder.unchecked.add(file)
     this.#changed.add(folder)
     this.#wakeup.wake()
   }
@@ -114,13 +112,11 @@ export class TerminationLogs implements Disposable {
     const { path } = folder
     try {
       // First: what is written from here on is reported.
-      if (folder.isRunning)
-        folder.watch = watchDirectory(path, {
-          onChange: () => this.#note(folder),
-          onFailure: () => close(folder),
-        })
-      for (const name of await readdir(path)) {
-        const { bytes, isCut } = await cutFile(`${path}/${name}`, MOST_MESSAGE_BYTES)
+      if (folder.running.size > 0) folder.watch = this.#watch(folder)
+      const files = [...folder.unchecked]
+      folder.unchecked.clear()
+      for (const file of files) {
+        const { bytes, isCut } = await cutFile(file, MOST_MESSAGE_BYTES)
         if (!isCut) continue
         if (folder.emptiedBytes === 0) log.warn('emptied a termination log that was too large', { path, bytes })
         folder.emptiedBytes += bytes
@@ -131,12 +127,25 @@ export class TerminationLogs implements Disposable {
       log.warn('cannot keep termination logs small, they are emptied when the disk is measured', { path, error })
     }
   }
+
+  #watch(folder: Folder): Disposable {
+    return watchDirectory(folder.path, {
+      onChange: (name) => {
+        for (const file of name === undefined ? folder.running : [join(folder.path, name)]) this.#note(folder, file)
+      },
+      onFailure: () => close(folder),
+    })
+  }
 }
 
-/** Where the containers that run now write. */
-function listMessageFolders(pod: MessagingPod | undefined): readonly string[] | undefined {
+const NONE: ReadonlySet<string> = new Set()
+
+/** Where the containers that run now write, by folder. */
+function listRunningFiles(pod: MessagingPod | undefined): ReadonlyMap<string, ReadonlySet<string>> | undefined {
   const running = pod?.containers.filter(({ state, terminationLog }) => state === 'running' && terminationLog !== '')
-  return running?.map(({ terminationLog }) => dirname(terminationLog))
+  if (running === undefined) return undefined
+  const byFolder = Map.groupBy(running, ({ terminationLog }) => dirname(terminationLog))
+  return new Map([...byFolder].map(([path, files]) => [path, new Set(files.map((each) => each.terminationLog))]))
 }
 
 function close(folder: Folder): void {
