@@ -18,6 +18,11 @@ export class LogCursor implements AsyncDisposable {
     this.#position = position
   }
 
+  /** How far it has read. */
+  get position(): number {
+    return this.#position
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.file.file[Symbol.asyncDispose]()
   }

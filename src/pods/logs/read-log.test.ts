@@ -10,6 +10,7 @@ import { silentLogger } from '../../base/telemetry/silent-logger.ts'
 import { makeTemporaryFolder } from '../../../test/fixtures/make-temporary-folder.ts'
 import { systemClock } from '../../base/async/clock.ts'
 import { openLogDirectory } from '../../system/directories/logs/log-directory.ts'
+import type { LogDirectory } from '../../system/directories/logs/log-directory.ts'
 import { readLog } from './read-log.ts'
 import type { LogRequest, ReadLogDeps } from './read-log.ts'
 
@@ -251,6 +252,37 @@ describe('readLog() that follows', () => {
     state.running = false
     assert.equal(await third, 'third\n')
     assert.deepEqual(await reader.next(), { done: true, value: undefined })
+  })
+
+  test('asks neither for the name nor for the container while the log grows', async (t) => {
+    const { root, log, read } = createLog(t)
+    const directory = await openLogDirectory({ root, path: log.path, containerId: ID })
+    const asked = { name: 0, container: 0 }
+    const counting: LogDirectory = {
+      names: () => directory.names(),
+      open: (name) => directory.open(name),
+      watch: (onChange) => directory.watch(onChange),
+      identity: async (name) => {
+        asked.name += 1
+        return await directory.identity(name)
+      },
+      [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
+    }
+    const mayPrint = async () => (asked.container += 1) > 0
+    const reader = read({ follow: true }, { openDirectory: async () => counting, mayPrint })
+    t.after(() => reader.return())
+    await reader.next()
+    const next = nextText(reader)
+    // It finds nothing new at first.
+    while (asked.container === 0) await setTimeout(1)
+    const before = { ...asked }
+    log.print('0')
+    assert.equal(await next, lines(0))
+    for (let line = 1; line < 50; line += 1) {
+      log.print(String(line))
+      assert.equal(await nextText(reader), lines(line))
+    }
+    assert.ok(asked.name - before.name <= 2 && asked.container - before.container <= 2, JSON.stringify(asked))
   })
 
   test('ends when it is aborted, and lets go of its files', async (t) => {

@@ -36,7 +36,7 @@ class LogMissingError extends Error {
 
 // Changes in the directory wake us; this is for what they do not show: that the container ended, or that they do not work.
 const POLL_MS = 1000
-// Names of the directory are looked at when one was given to another file, and this often, in case that went unnoticed.
+// Of a file that does not grow the name, and whether its container runs, are looked at this often; the name at once when one was given to another file.
 const LOOK_MS = 900
 // The runtime may write the last of what it has in hand to the old file although the new one is there already.
 const SETTLE_MS = 200
@@ -149,27 +149,30 @@ async function* followFile(
   cursor: LogCursor,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, SeriesFile | undefined> {
+  const { clock } = deps
   let lookedAt = -Infinity
   for (let ended = false; !formatter.full;) {
+    const from = cursor.position
     yield* cursor.readNew(formatter, signal)
-    const isDue = ended || names.haveChanged || deps.clock.monotonic() >= lookedAt + LOOK_MS
-    if (isDue) {
+    // What grows is the file that the runtime writes, and its container runs.
+    const isQuiet = cursor.position === from && clock.monotonic() >= lookedAt + LOOK_MS
+    if (ended || isQuiet || names.haveChanged) {
       names.haveChanged = false
-      lookedAt = deps.clock.monotonic()
-    }
-    if (isDue && (await series.isComplete(cursor.file))) {
-      await deps.clock.sleep(SETTLE_MS, signal)
-      yield* cursor.read(formatter, Infinity, signal)
-      yield* finish(cursor, formatter)
-      return await series.openNext(cursor.file)
+      lookedAt = clock.monotonic()
+      if (await series.isComplete(cursor.file)) {
+        await clock.sleep(SETTLE_MS, signal)
+        yield* cursor.read(formatter, Infinity, signal)
+        yield* finish(cursor, formatter)
+        return await series.openNext(cursor.file)
+      }
     }
     if (ended) {
       yield* finish(cursor, formatter)
       return undefined
     }
     // What was printed between reading and this question is read in one more round.
-    if (await deps.mayPrint(signal)) await wakeup.wait({ clock: deps.clock, ms: POLL_MS }, signal)
-    else ended = true
+    if (isQuiet && !(await deps.mayPrint(signal))) ended = true
+    else await wakeup.wait({ clock, ms: POLL_MS }, signal)
   }
   return undefined
 }
