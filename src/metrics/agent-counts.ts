@@ -60,6 +60,7 @@ export const AGENT_COUNTS: Readonly<Record<keyof AgentCounts, true>> = {
   runtimeLosesSupport: true,
   containerStart: true,
   sandboxStart: true,
+  ownUsersStartFailed: true,
   podStart: true,
   podStartKnown: true,
   podRejected: true,

@@ -41,6 +41,7 @@ function countEverything(metrics: AgentMetrics): void {
   metrics.relist(0.1, 3000)
   metrics.containerStart('init', 'ErrImagePull')
   metrics.sandboxStart({ failed: true, handler: 'kata', hasOwnUsers: true, seconds: 0.1 })
+  metrics.ownUsersStartFailed()
   metrics.podStart(7)
   metrics.podStartKnown({ totalSeconds: 8, sliSeconds: 6, hasNetwork: true })
   metrics.podRelist(0.1)
@@ -245,6 +246,7 @@ test('createMetrics() counts starts of containers, sandboxes and pods', async ()
   const run = { handler: '', hasOwnUsers: false, seconds: 0.1 }
   metrics.sandboxStart({ ...run, failed: false })
   metrics.sandboxStart({ ...run, failed: true, hasOwnUsers: true })
+  metrics.ownUsersStartFailed()
   metrics.podStart(7)
   assert.deepEqual(await linesOf(metrics, 'kubelet_started_'), [
     'kubelet_started_containers_errors_total{code="ErrImagePull",container_type="container"} 1',

@@ -13,6 +13,8 @@ interface SandboxRun {
 /** What is counted of what happens to pods. */
 export interface PodLifeMetrics {
   sandboxStart(run: SandboxRun): void
+  /** A pod with users of its own could not be started at once, at whichever step. */
+  ownUsersStartFailed(): void
   /** The node refused a pod. */
   podRejected(reason: string): void
   /** A pod was taken away and came back while it was still ending. */
@@ -60,7 +62,7 @@ export function createPodLifeMetrics(set: MetricSet): PodLifeMetrics {
   }
 }
 
-function createSandboxMetrics(set: MetricSet): Pick<PodLifeMetrics, 'sandboxStart'> {
+function createSandboxMetrics(set: MetricSet): Pick<PodLifeMetrics, 'sandboxStart' | 'ownUsersStartFailed'> {
   const counter = (name: string, help: string) => set.counter({ name: `kubelet_${name}`, help })
   const pods = counter('started_pods_total', 'Sandboxes that were to be made.')
   const errors = counter('started_pods_errors_total', 'Sandboxes that could not be made.')
@@ -70,7 +72,7 @@ function createSandboxMetrics(set: MetricSet): Pick<PodLifeMetrics, 'sandboxStar
   )
   const ownUsersErrors = counter(
     'started_user_namespaced_pods_errors_total',
-    'Sandboxes with users of their own that could not be made.',
+    'Pods with users of their own that failed at their first start, in the sandbox or in a container.',
   )
   const labels = ['runtime_handler'] as const
   const runs = set.histogram({
@@ -90,9 +92,9 @@ function createSandboxMetrics(set: MetricSet): Pick<PodLifeMetrics, 'sandboxStar
       runs.observe({ runtime_handler: handler }, seconds)
       if (!failed) return
       errors.inc()
-      if (hasOwnUsers) ownUsersErrors.inc()
       failedRuns.inc({ runtime_handler: handler })
     },
+    ownUsersStartFailed: () => ownUsersErrors.inc(),
   }
 }
 

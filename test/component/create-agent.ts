@@ -310,6 +310,7 @@ function createRecords({ nodeEvents = [], metrics: given }: AgentOptions) {
   const count = {
     containerStart: (kind, failure) => void counted.push(`container ${kind} ${failure ?? 'ok'}`),
     sandboxStart: ({ failed }) => void counted.push(`sandbox ${failed ? 'failed' : 'ok'}`),
+    ownUsersStartFailed: () => void counted.push('own users failed'),
     podStart: (seconds) => void counted.push(`pod ${seconds}`),
     resizeActuated: (_, success) => void counted.push(`resized ${success}`),
     resizeRequested: ({ resource, requirement, operation }) =>

@@ -6,6 +6,7 @@ const nothing = () => {}
 export const uncountedPods: PodWorkersDeps['podDeps']['metrics'] = {
   containerStart: nothing,
   sandboxStart: nothing,
+  ownUsersStartFailed: nothing,
   podStart: nothing,
   podStartKnown: nothing,
   podWorkerPass: nothing,

@@ -8,6 +8,7 @@ import {
   createPodDeps,
   failing,
 } from '../../../test/component/create-pod-deps.ts'
+import type { Pod } from '../../model/pod/pod.ts'
 import { StartError } from '../../model/pod/start-error.ts'
 import { applyPodActions } from './apply-pod-actions.ts'
 import { crashBackOffKey } from './decide/compute-crash-back-off.ts'
@@ -44,7 +45,7 @@ async function apply(actions: Partial<PodActions>, answers: Partial<PodDeps['cal
   const termination = new PodTermination(made.deps, pod.metadata.uid)
   const input = { pod, observed, actions: { ...nothing, ...actions }, history, termination, backOffLimits, reportNow }
   const run = () => applyPodActions(made.deps, input, { shutdown: never, superseded })
-  return { ...made, history, run }
+  return { ...made, history, input, run }
 }
 
 describe('applyPodActions()', () => {
@@ -112,6 +113,27 @@ describe('applyPodActions()', () => {
         [...history.waiting],
         names.slice(0, tries).map((each) => [each, { reason: 'CreateContainerError', message: 'planned' }]),
       )
+    })
+  }
+
+  const newUsers = [
+    ['a container that cannot be made', { createContainer: failing('Unknown') }, 1],
+    ['a sandbox that cannot be made', { runPodSandbox: failing('Unknown') }, 1],
+    ['no failure', {}, 0],
+  ] as const
+  for (const [name, answers, count] of newUsers) {
+    test(`counts failed first starts of pods with users of their own: ${name}`, async () => {
+      const { deps, input } = await apply({ createSandbox: true, start: starts('a', 'b') }, answers)
+      let failed = 0
+      const handlers = new Map([['', { userNamespaces: true, recursiveReadOnlyMounts: false }]])
+      const features = () => ({ ...deps.features(), handlers })
+      const counting = { ...deps, features, metrics: { ...deps.metrics, ownUsersStartFailed: () => void failed++ } }
+      const start = (own: Pod) =>
+        applyPodActions(counting, { ...input, pod: own }, { shutdown: never, superseded: never })
+      await start(pod).catch(() => {})
+      assert.equal(failed, 0)
+      await start({ ...pod, spec: { ...pod.spec, hostUsers: false } }).catch(() => {})
+      assert.equal(failed, count)
     })
   }
 

@@ -1,5 +1,6 @@
 import { AbortScope } from '../../../base/async/abort-scope.ts'
 import type { Turnstile } from '../../../base/async/turnstile.ts'
+import type { PodLifeMetrics } from '../../../metrics/pod-life-metrics.ts'
 import type { PodStartMetrics } from '../../../metrics/pod-start-metrics.ts'
 import { findContainer, isSidecar } from '../../../model/pod/pod-containers.ts'
 import type { PodContainer } from '../../../model/pod/pod-containers.ts'
@@ -27,7 +28,7 @@ export type StartContainersDeps = SandboxDeps &
   StopContainerDeps & {
     readonly starts: Pick<Turnstile, 'runInTurn'>
     readonly allocations: Pick<PodAllocations, 'actuated' | 'noteContainer' | 'saved'>
-    readonly metrics: Pick<PodStartMetrics, 'containerStart'>
+    readonly metrics: Pick<PodStartMetrics, 'containerStart'> & Pick<PodLifeMetrics, 'ownUsersStartFailed'>
   }
 
 // Most images are there by then, and need no word of their own to the API.
@@ -39,6 +40,19 @@ export async function startContainers(
   input: PodPass,
   signals: PassSignals,
 ): Promise<boolean> {
+  const { pod, actions } = input
+  if (!actions.createSandbox || pod.spec.hostUsers !== false) return await startPlanned(deps, input, signals)
+  // That users cannot be had shows in the sandbox or, with most runtimes, in its first containers.
+  let isStarted = false
+  try {
+    isStarted = await startPlanned(deps, input, signals)
+    return isStarted
+  } finally {
+    if (!isStarted && !signals.superseded.aborted) deps.metrics.ownUsersStartFailed()
+  }
+}
+
+async function startPlanned(deps: StartContainersDeps, input: PodPass, signals: PassSignals): Promise<boolean> {
   const { pod, actions, observed, history } = input
   const starts = actions.createSandbox || actions.start.length > 0
   if (!starts && !keepsVolumeImages(input)) return true
