@@ -184,7 +184,9 @@ describe('PodClaims', () => {
     world.claim('gpu', [young], ['a.example'], 'claim-new')
     await assert.rejects(
       agent.ensure(young),
-      new InjectionsError('an older ResourceClaim gpu (claim-gpu) is still in use on this node'),
+      new InjectionsError(
+        'old ResourceClaim with same name gpu and different UID claim-gpu still exists (previous pod force-deleted?!)',
+      ),
     )
     await agent.release(old)
     await agent.ensure(young)

@@ -62,7 +62,9 @@ async function prepareHeld(
 /** The same claim with one more pod; another one under the same name has to go first. */
 function withPod(known: ClaimRecord, { uid, name }: ClaimRecord, { metadata }: Pod): ClaimRecord {
   if (known.uid !== uid)
-    throw new InjectionsError(`an older ResourceClaim ${name} (${known.uid}) is still in use on this node`)
+    throw new InjectionsError(
+      `old ResourceClaim with same name ${name} and different UID ${known.uid} still exists (previous pod force-deleted?!)`,
+    )
   return { ...known, podUids: new Set([...known.podUids, metadata.uid]) }
 }
 
