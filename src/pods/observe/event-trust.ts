@@ -49,8 +49,8 @@ export class EventTrust {
 
   /** An event came. */
   reported({ containerId, kind }: RuntimeHint): void {
-    if (kind === 'started' || kind === 'stopped') {
-      const key = `${kind} ${containerId}`
+    if (kind === 'started' || kind === 'exited' || kind === 'stopped') {
+      const key = `${kind === 'exited' ? 'stopped' : kind} ${containerId}`
       this.#reported.set(key, { containerId, at: this.#clock.monotonic() })
       this.#missing.delete(key)
     }

@@ -282,7 +282,22 @@ describe('runObserver() follows a hint', () => {
     world.fake.exitContainer(world.main, 3)
     await until(() => world.stateOf(world.main) === 'exited')
     assert.equal(world.observer.get(ONE)?.containers[0]?.exitCode, 3)
-    assert.deepEqual([world.changes, world.relists.length, world.clock.sleeping], [[ONE, ONE], 2, 1])
+    assert.deepEqual([world.changes, world.relists.length, world.refreshes()], [[ONE, ONE], 2, 1])
+    // The exit itself was reported too: by now it is known.
+    await world.clock.advance(60)
+    assert.deepEqual([world.refreshes(), world.clock.sleeping], [1, 1])
+  })
+
+  test('of an exit that the runtime never takes note of, some time later', async () => {
+    await using world = await streaming()
+    world.fake.events.emit(world.main, 'exited')
+    await until(() => world.clock.sleeping === 2)
+    endSilently(world.fake, world.main)
+    await world.clock.advance(59)
+    assert.deepEqual([world.refreshes(), world.stateOf(world.main)], [0, 'running'])
+    await world.clock.advance(1)
+    await until(() => world.stateOf(world.main) === 'exited')
+    assert.deepEqual([world.refreshes(), world.clock.sleeping], [1, 1])
   })
 
   test('of an exit until the runtime shows it', async () => {

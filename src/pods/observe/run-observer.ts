@@ -29,8 +29,10 @@ const RELIST_WITH_EVENTS_MS = 30_000
 const RELIST_WITHOUT_EVENTS_MS = 1000
 // Of a stream that has brought nothing yet one cannot say which it is. It may be silent for days because nothing happens, so this ends.
 const RELIST_UNPROVEN = { firstMs: RELIST_WITHOUT_EVENTS_MS, longestMs: RELIST_WITH_EVENTS_MS }
-// containerd shows a container as running for a while after it reported the exit: refresh again soon, and not forever.
+// containerd shows a container as running for a while after it reported the end: refresh again soon, and not forever.
 const CHECK_AGAIN_MS = [0, 2, 5, 10, 20, 40, 80, 160, 320, 640]
+// Each check before containerd has reported the end, too, would be in vain; should it not, what is there is looked at all the same.
+const CHECK_AFTER_EXIT_MS = [60, ...CHECK_AGAIN_MS.filter((ms) => ms > 60)]
 
 /** Keeps the observer up to date until the signal aborts: hints from the runtime at once, a relist now and then. */
 export async function runObserver(deps: RunObserverDeps, signal: AbortSignal): Promise<void> {
@@ -119,11 +121,13 @@ async function followHint(
 ): Promise<void> {
   // The workers refresh their pod after all they make and start.
   if (kind === 'created' || (kind === 'started' && !isKnownNotToRun(observer, containerId))) return
-  for (const pause of CHECK_AGAIN_MS) {
+  for (const pause of kind === 'exited' ? CHECK_AFTER_EXIT_MS : CHECK_AGAIN_MS) {
     if (pause > 0) await clock.sleep(pause, signal)
     // A container may end before the worker that started it has refreshed its pod: it is not known yet, and soon will be.
     const uid = observer.ownerOf(containerId)
     if (uid === undefined) continue
+    const isEnd = kind === 'exited' || kind === 'stopped'
+    if (isEnd && hasEnded(observer.get(uid), containerId)) return
     try {
       const pod = await observer.refreshNow(uid)
       if (kind === 'oom' || runs(pod, containerId) === (kind === 'started')) return
@@ -144,6 +148,14 @@ function runs(pod: ObservedPod | undefined, id: string): boolean {
   return (
     pod?.containers.some((container) => container.id === id && container.state === 'running') === true ||
     pod?.sandboxes.some((sandbox) => sandbox.id === id && sandbox.ready) === true
+  )
+}
+
+/** Not of what was never seen to run: then the end of it is news. */
+function hasEnded(pod: ObservedPod | undefined, id: string): boolean {
+  return (
+    pod?.containers.some((container) => container.id === id && container.state === 'exited') === true ||
+    pod?.sandboxes.some((sandbox) => sandbox.id === id && !sandbox.ready) === true
   )
 }
 

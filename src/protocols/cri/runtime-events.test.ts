@@ -73,7 +73,7 @@ describe('runRuntimeEvents()', () => {
     loop.fake.events.emit('a', 'oom')
     loop.fake.events.emit('a', 'stopped', 137)
     await until(() => loop.seen.length === 6)
-    assert.deepEqual(loop.seen.slice(2), ['started a', 'oom a', 'stopped a', 'stopped a'])
+    assert.deepEqual(loop.seen.slice(2), ['started a', 'oom a', 'exited a', 'stopped a'])
     const [, subscription] = loop.fake.called
     assert.deepEqual(subscription, {
       method: 'containerdEvents',

@@ -4,13 +4,12 @@ import type { Envelope } from './generated/containerd-events.ts'
 import type { ContainerEventResponse } from './generated/runtime-v1.ts'
 
 /**
- * Something happened to a container, or to a sandbox whose id stands in its place. Says what to read again, not what is true now:
- * containerd 1.6 sends `stopped` some 10 to 100 ms before ContainerStatus shows the exit, so a reader that finds the container
- * running reads it again soon.
+ * Something happened to a container, or to a sandbox whose id stands in its place. Says what to read again, not what is true now: ContainerStatus
+ * shows an exit shortly before `stopped` or some milliseconds after it. `exited` comes from containerd's own events alone: `stopped` is about to follow.
  */
 export interface RuntimeHint {
   readonly containerId: string
-  readonly kind: 'created' | 'started' | 'stopped' | 'deleted' | 'oom'
+  readonly kind: 'created' | 'started' | 'exited' | 'stopped' | 'deleted' | 'oom'
 }
 
 const KINDS: Readonly<Record<ContainerEventType, RuntimeHint['kind']>> = {
@@ -28,7 +27,7 @@ export function hintFromCri(event: ContainerEventResponse): RuntimeHint | undefi
 
 /**
  * Chooses the events that hintFromContainerd() knows. Both exit and delete of a task are wanted: containerd's CRI shows a container
- * as running until it has deleted the task, so what one finds right after the exit may be old.
+ * as running until it has deleted the task, 10 to 100 ms after the exit, and one that is in trouble deletes it late or never.
  */
 export const CONTAINERD_FILTERS: readonly string[] = ['namespace==k8s.io,topic~="^/tasks/(start|exit|oom|delete)$"']
 
@@ -41,15 +40,18 @@ export function hintFromContainerd({ topic, event }: Envelope): RuntimeHint | un
     case '/tasks/oom':
       return { containerId: TaskOOM.decode(event.value).containerId, kind: 'oom' }
     case '/tasks/exit':
-      return stopped(TaskExit.decode(event.value))
+      return ended('exited', TaskExit.decode(event.value))
     case '/tasks/delete':
-      return stopped(TaskDelete.decode(event.value))
+      return ended('stopped', TaskDelete.decode(event.value))
     default:
       return undefined
   }
 }
 
-function stopped(process: { readonly containerId: string; readonly id: string }): RuntimeHint | undefined {
+function ended(
+  kind: 'exited' | 'stopped',
+  process: { readonly containerId: string; readonly id: string },
+): RuntimeHint | undefined {
   const isExec = process.id !== '' && process.id !== process.containerId
-  return isExec ? undefined : { containerId: process.containerId, kind: 'stopped' }
+  return isExec ? undefined : { containerId: process.containerId, kind }
 }

@@ -47,6 +47,7 @@ export class SimulatedEvents {
 const CRI_TYPES: Readonly<Record<RuntimeHint['kind'], ContainerEventType | undefined>> = {
   created: ContainerEventType.CONTAINER_CREATED_EVENT,
   started: ContainerEventType.CONTAINER_STARTED_EVENT,
+  exited: undefined,
   stopped: ContainerEventType.CONTAINER_STOPPED_EVENT,
   deleted: ContainerEventType.CONTAINER_DELETED_EVENT,
   oom: undefined,
@@ -56,13 +57,14 @@ function toEnvelopes(containerId: string, kind: RuntimeHint['kind'], exitStatus:
   switch (kind) {
     case 'started':
       return [envelope('/tasks/start', TaskStart.encode(TaskStart.fromPartial({ containerId, pid: 1 })).finish())]
-    case 'stopped': {
+    case 'exited': {
       const exit = TaskExit.fromPartial({ containerId, id: containerId, pid: 1, exitStatus })
+      return [envelope('/tasks/exit', TaskExit.encode(exit).finish())]
+    }
+    case 'stopped': {
       const deleted = TaskDelete.fromPartial({ containerId, pid: 1, exitStatus })
-      return [
-        envelope('/tasks/exit', TaskExit.encode(exit).finish()),
-        envelope('/tasks/delete', TaskDelete.encode(deleted).finish()),
-      ]
+      const envelopes = toEnvelopes(containerId, 'exited', exitStatus)
+      return [...envelopes, envelope('/tasks/delete', TaskDelete.encode(deleted).finish())]
     }
     case 'oom':
       return [envelope('/tasks/oom', TaskOOM.encode({ containerId }).finish())]
