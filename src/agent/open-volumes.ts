@@ -37,6 +37,7 @@ export async function openVolumes(
     projects,
     objects,
     projections: membership.projections,
+    nodeName: settings.nodeName,
     node: () => node.own.node(),
     nodeAllocatable: () => node.podSettings.container.allocatable,
     swapIsOn: machine.swapBytes > 0n,

@@ -1,5 +1,6 @@
 import type { DeviceContent } from '../../src/system/mounts/block-devices.ts'
 import type { PathDescription } from '../../src/system/files/describe-path.ts'
+import type { PersistentVolume, PersistentVolumeClaim } from '../../src/model/generated/core-v1.ts'
 import { mountsOnTheWay } from '../../src/system/mounts/mount-table.ts'
 import type { MountEntry } from '../../src/system/mounts/mount-table.ts'
 import type { LocalVolumeDeps } from '../../src/pods/volumes/local/local-volume-deps.ts'
@@ -21,10 +22,24 @@ export class FakeDisks {
   readonly mounts: MountEntry[] = [ROOT]
   /** What fails, by the beginning of its line in the journal. */
   readonly failures = new Map<string, Error>()
+  /** What the cluster has of the one volume and of its claim. */
+  volume: PersistentVolume = {}
+  claim: PersistentVolumeClaim = {}
   #nextId = 2
 
   readonly deps: LocalVolumeDeps = {
     rootDirectory: '/k',
+    nodeName: 'node-1',
+    objects: {
+      claim: async () => this.claim,
+      persistentVolume: async () => this.volume,
+      patchClaimStatus: async (_, { status }) => {
+        const { storage } = status.allocatedResourceStatuses ?? {}
+        this.#do(`claim ${storage ?? ''} ${status.capacity?.['storage'] ?? ''}`)
+        this.claim = { ...this.claim, status: { ...this.claim.status, ...status } as PersistentVolumeClaim['status'] }
+        return this.claim
+      },
+    },
     clock: this.clock,
     log: silentLogger,
     events: { record: (_, { type, reason, message }) => void this.events.push(`${type} ${reason} ${message}`) },
@@ -67,6 +82,7 @@ export class FakeDisks {
         this.contents.set(device, { kind: 'fileSystem', type: fileSystem })
       },
       check: async (device) => this.#do(`fsck ${device}`),
+      grow: async (device, mountPoint) => this.#do(`grow ${device} ${mountPoint}`),
       hold: async (file) => this.#do(`hold ${file}`),
       release: async (file) => this.#do(`release ${file}`),
     },

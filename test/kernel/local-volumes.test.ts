@@ -28,6 +28,9 @@ inMountNamespace(import.meta.filename, () => {
   const run = async (...argv: readonly string[]) =>
     (await runProcessOrThrow(systemClock, { argv, deadlineMs: 20_000 }, signal)).stdout.trim()
 
+  /** These volumes have no size. */
+  const unasked = () => Promise.reject(new Error('not to be asked'))
+
   async function createNode(t: TestContext) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'deckhand-local-')))
     const rootDirectory = join(folder, 'kubelet')
@@ -39,6 +42,8 @@ inMountNamespace(import.meta.filename, () => {
     const events: string[] = []
     const kind = createLocalKind({
       rootDirectory,
+      nodeName: 'node-1',
+      objects: { claim: unasked, persistentVolume: unasked, patchClaimStatus: unasked },
       mounter,
       volumeFiles: createVolumeFiles({ rootDirectory }),
       guarded: files,

@@ -42,9 +42,13 @@ export interface VolumeHostDeps {
   readonly csi: CsiKind
   /** Of disks that come over a network. */
   readonly disks: readonly VolumeKind[]
-  readonly objects: Pick<PodObjects, 'configMap' | 'secret' | 'token' | 'claim' | 'persistentVolume'>
+  readonly objects: Pick<
+    PodObjects,
+    'configMap' | 'secret' | 'token' | 'claim' | 'persistentVolume' | 'patchClaimStatus'
+  >
   /** Undefined without a cluster. */
   readonly projections?: Pick<VolumeContent, 'trustAnchors' | 'podCertificate'> | undefined
+  readonly nodeName: string
   /** This node, as the affinity of persistent volumes sees it. */
   readonly node: () => Node
   readonly nodeAllocatable: () => ResourceAmounts

@@ -70,6 +70,33 @@ describe('createBlockDevices()', () => {
     await assert.rejects(setUp(missing).devices.probe('/dev/x', never), missing)
   })
 
+  const growths: readonly (readonly [fileSystem: string, argv: string])[] = [
+    ['ext3', 'resize2fs /dev/x'],
+    ['ext4', 'resize2fs /dev/x'],
+    ['xfs', 'xfs_growfs -d /mnt/x'],
+    ['btrfs', 'btrfs filesystem resize max /mnt/x'],
+  ]
+  for (const [fileSystem, argv] of growths) {
+    test(`makes a file system of type ${fileSystem} larger`, async () => {
+      const { calls, devices } = setUp(end(0, `TYPE=${fileSystem}\n`))
+      await devices.grow('/dev/x', '/mnt/x', never)
+      assert.deepEqual(calls, [BLKID, argv])
+    })
+  }
+
+  test('leaves a blank device as it is, and makes nothing larger that it does not know', async () => {
+    const blank = setUp(end(2), ...readable, end(0))
+    await blank.devices.grow('/dev/x', '/mnt/x', never)
+    assert.deepEqual(blank.calls, [BLKID, ...READS, WIPEFS])
+    const unknown = 'a file system of type vfat, expected one of ext3, ext4, xfs, btrfs'
+    const { devices } = setUp(end(0, 'TYPE=vfat\n'), end(0, 'PTTYPE=dos\n'), end(0, 'TYPE=ext4\n'), end(1, '', 'bad'))
+    await assert.rejects(devices.grow('/dev/x', '/mnt/x', never), {
+      message: `Cannot make what is on "/dev/x" larger: ${unknown}`,
+    })
+    await assert.rejects(devices.grow('/dev/x', '/mnt/x', never), /a partition table \(dos\)/)
+    await assert.rejects(devices.grow('/dev/x', '/mnt/x', never), /exit code 1, expected 0: bad/)
+  })
+
   const formats: readonly (readonly [fileSystem: string, argv: string])[] = [
     ['ext4', 'mkfs.ext4 -F -m0 /dev/x'],
     ['ext3', 'mkfs.ext3 -F -m0 /dev/x'],

@@ -16,6 +16,8 @@ export interface BlockDevices {
   format(device: string, fileSystem: string, signal: AbortSignal): Promise<void>
   /** Repairs what can be repaired without asking; fails for a file system that cannot. */
   check(device: string, signal: AbortSignal): Promise<void>
+  /** Makes the file system of a device, which is mounted there, as large as the device; nothing happens where there is none. */
+  grow(device: string, mountPoint: string, signal: AbortSignal): Promise<void>
   /** Holds the device behind a file open, so that it cannot vanish; once for each file. */
   hold(file: string, signal: AbortSignal): Promise<void>
   release(file: string, signal: AbortSignal): Promise<void>
@@ -79,18 +81,20 @@ export function createBlockDevices({ clock, log, run = runProcess }: BlockDevice
     )
   }
 
+  async function probe(device: string, signal: AbortSignal): Promise<DeviceContent> {
+    const argv = ['blkid', '-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device]
+    const result = await call(argv, QUICK_MS, signal)
+    if (result.exitCode === BLKID_NOTHING) return await proveBlank(device, signal)
+    if (result.exitCode === BLKID_AMBIGUOUS) return { kind: 'other', what: 'signatures that contradict each other' }
+    if (result.exitCode !== 0) throw failure(argv, result)
+    const found = new Map(result.stdout.split('\n').map((line) => splitOnce(line)))
+    const type = found.get('TYPE')
+    if (type !== undefined) return { kind: 'fileSystem', type }
+    return { kind: 'other', what: `a partition table (${found.get('PTTYPE') ?? 'of an unknown type'})` }
+  }
+
   return {
-    async probe(device, signal) {
-      const argv = ['blkid', '-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device]
-      const result = await call(argv, QUICK_MS, signal)
-      if (result.exitCode === BLKID_NOTHING) return await proveBlank(device, signal)
-      if (result.exitCode === BLKID_AMBIGUOUS) return { kind: 'other', what: 'signatures that contradict each other' }
-      if (result.exitCode !== 0) throw failure(argv, result)
-      const found = new Map(result.stdout.split('\n').map((line) => splitOnce(line)))
-      const type = found.get('TYPE')
-      if (type !== undefined) return { kind: 'fileSystem', type }
-      return { kind: 'other', what: `a partition table (${found.get('PTTYPE') ?? 'of an unknown type'})` }
-    },
+    probe,
 
     async format(device, fileSystem, signal) {
       if (!FILE_SYSTEM.test(fileSystem))
@@ -116,6 +120,18 @@ export function createBlockDevices({ clock, log, run = runProcess }: BlockDevice
       log.warn('the check of a file system failed, going on', { device, exitCode })
     },
 
+    async grow(device, mountPoint, signal) {
+      const content = await probe(device, signal)
+      if (content.kind === 'blank') return
+      const argv = content.kind === 'fileSystem' ? growCommand(content.type, device, mountPoint) : undefined
+      if (argv === undefined) {
+        const what = content.kind === 'fileSystem' ? `a file system of type ${content.type}` : content.what
+        throw new Error(`Cannot make what is on "${device}" larger: ${what}, expected one of ext3, ext4, xfs, btrfs`)
+      }
+      await succeed(argv, SLOW_MS, signal)
+      log.info('made a file system larger', { device })
+    },
+
     async hold(file, signal) {
       if ((await loopsOf(file, signal)).length > 0) return
       await succeed(['losetup', '--find', '--show', file], QUICK_MS, signal)
@@ -131,6 +147,21 @@ function formatOptions(fileSystem: string): readonly string[] {
   // No blocks are kept back for root: the volume is for the pod alone.
   if (fileSystem === 'ext3' || fileSystem === 'ext4') return ['-F', '-m0']
   return fileSystem === 'xfs' ? ['-f'] : []
+}
+
+/** All of them work while it is mounted. */
+function growCommand(fileSystem: string, device: string, mountPoint: string): readonly string[] | undefined {
+  switch (fileSystem) {
+    case 'ext3':
+    case 'ext4':
+      return ['resize2fs', device]
+    case 'xfs':
+      return ['xfs_growfs', '-d', mountPoint]
+    case 'btrfs':
+      return ['btrfs', 'filesystem', 'resize', 'max', mountPoint]
+    default:
+      return undefined
+  }
 }
 
 function failure(argv: readonly string[], { exitCode, stdout, stderr }: ProcessResult): ProcessError {

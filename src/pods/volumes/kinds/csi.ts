@@ -1,14 +1,15 @@
 import type { TaskGroup } from '../../../base/async/task-group.ts'
 import type { CsiDriverTraits } from '../../../protocols/csi/csi-driver-objects.ts'
 import type { CsiDrivers } from '../../../protocols/csi/csi-drivers.ts'
-import type { PersistentVolume } from '../../../model/generated/core-v1.ts'
 import { volumeGroupsOf } from '../persistent-volumes/volume-groups.ts'
 import { askDriverUsage } from '../csi/ask-driver-usage.ts'
 import type { CsiVolumeDeps } from '../csi/csi-volume-deps.ts'
 import { CSI_PLUGIN, csiVolumeName } from '../csi/csi-names.ts'
 import { mountPath } from '../csi/csi-paths.ts'
 import type { CsiVolume } from '../csi/csi-volume.ts'
-import { expandVolume } from '../csi/expand/expand-volume.ts'
+import { growOnDriver } from '../csi/grow-on-driver.ts'
+import { expandVolume } from '../expand/expand-volume.ts'
+import type { Growth } from '../expand/expand-volume.ts'
 import { findCsiVolumes, isDevice, toNodeVolume } from '../csi/find-csi-volumes.ts'
 import { mountAt } from '../csi/publish/mount-at.ts'
 import { noteDevice, publishDevice, unpublishDevice } from '../csi/publish/publish-device.ts'
@@ -193,23 +194,10 @@ export class CsiKind implements VolumeKind {
     signal: AbortSignal,
   ): Promise<void> {
     const sizing = this.#staged.sizing(node.staging)
-    const persistent = await this.#readPersistent(request, signal)
-    if (sizing === undefined || persistent === undefined) return
-    const paths = { volumePath: ready.hostPath, stagingPath: node.staging }
-    await expandVolume(this.#deps, { request, volume, persistent, sizing, ...paths }, signal)
-  }
-
-  /** A volume that is mounted already may have become larger since; if the API does not answer, it counts as unchanged. */
-  async #readPersistent({ source, ready }: SetUpRequest, signal: AbortSignal): Promise<PersistentVolume | undefined> {
-    if (source.kind !== 'persistent' || source.claim === undefined) return undefined
-    if (ready === undefined) return source.volume
-    try {
-      return await this.#deps.objects.persistentVolume(source.volume.metadata?.name ?? '', signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      this.#deps.log.debug('cannot look whether a volume has become larger', { error })
-      return undefined
-    }
+    if (sizing === undefined) return
+    const parts = { request, volume, sizing, volumePath: ready.hostPath, stagingPath: node.staging }
+    const grow = (growth: Growth) => growOnDriver(this.#deps, { ...parts, ...growth }, signal)
+    await expandVolume(this.#deps, { request, sizing, readOnly: volume.readOnly, grow }, signal)
   }
 
   #toNode({ driver: driverName, handle: volumeHandle, use, specName, selinuxLabel }: CsiVolume): NodeVolume {

@@ -265,3 +265,82 @@ describe('a local volume as a bare device', () => {
     assert.equal(disks.mounts.length, 1)
   })
 })
+
+describe('a local volume that the cluster made larger', () => {
+  const pending = {
+    capacity: { storage: '1Gi' },
+    allocatedResources: { storage: '2Gi' },
+    allocatedResourceStatuses: { storage: 'NodeResizePending' },
+  }
+  const grown = (spec: PersistentVolumeSpec) => ({
+    metadata: { name: 'pv' },
+    spec: { ...spec, capacity: { storage: '2Gi' } },
+  })
+  const DONE = 'Normal FileSystemResizeSuccessful MountVolume.NodeExpandVolume succeeded for volume "pv" node-1'
+
+  /** A pod that uses it, since before it became larger. */
+  async function use(spec: PersistentVolumeSpec, parts: Partial<DesiredVolume> = {}) {
+    const { disks, kind } = setUp()
+    disks.contents.set('/dev/sdb', { kind: 'fileSystem', type: 'ext4' })
+    disks.claim = { status: { capacity: { storage: '1Gi' } } }
+    const desired = desiredOf('u-1', { ...spec, capacity: { storage: '1Gi' } }, parts)
+    const ready = await kind.setUp(desired, never)
+    disks.take()
+    disks.events.splice(0)
+    disks.volume = grown(spec)
+    disks.claim = { status: pending }
+    return { disks, kind, refresh: () => kind.setUp({ ...desired, ready }, never) }
+  }
+
+  const rows = [
+    ['a disk', disk, [`grow /dev/sdb ${GLOBAL}`]],
+    ['a bare device', bare, []],
+    ['a directory', directory, []],
+  ] as const
+  for (const [name, spec, calls] of rows) {
+    test(`is made so while containers run, once: ${name}`, async () => {
+      const { disks, refresh } = await use(spec)
+      await refresh()
+      assert.deepEqual(disks.take(), ['claim NodeResizeInProgress', ...calls, 'claim  2Gi'])
+      assert.deepEqual(disks.events, [DONE, DONE])
+      await refresh()
+      assert.deepEqual(disks.take(), [])
+    })
+  }
+
+  test('is made so before a pod starts', async () => {
+    const { disks, kind } = setUp()
+    disks.contents.set('/dev/sdb', { kind: 'fileSystem', type: 'ext4' })
+    disks.claim = { status: pending }
+    await kind.setUp(desiredOf('u-1', grown(disk).spec), never)
+    assert.deepEqual(disks.take().slice(-3), ['claim NodeResizeInProgress', `grow /dev/sdb ${GLOBAL}`, 'claim  2Gi'])
+  })
+
+  test('is left as it is for a reader', async () => {
+    const { disks, refresh } = await use(disk, { readOnly: true })
+    await refresh()
+    assert.deepEqual(disks.take(), [])
+    assert.match(disks.events[0] ?? '', /FileSystemResizeFailed .* requested read-only file system/)
+  })
+
+  test('says in the claim what went wrong, and tries again', async () => {
+    const { disks, refresh } = await use(disk)
+    disks.failures.set('grow', new Error('errors on it'))
+    await assert.rejects(refresh(), { message: 'errors on it' })
+    assert.equal(disks.claim.status?.conditions?.[0]?.message, 'failed to expand pvc with errors on it')
+    disks.failures.clear()
+    await refresh()
+    assert.equal(disks.take().at(-1), 'claim  2Gi')
+    assert.deepEqual(disks.claim.status?.conditions, [])
+  })
+
+  test('is no matter of a folder that the node itself provides', async () => {
+    const { disks, kind } = setUp()
+    disks.claim = { status: pending }
+    const annotations = { 'pv.kubernetes.io/provisioned-by': 'deckhand.local/folder' }
+    const volume = { metadata: { name: 'pv', annotations }, spec: grown(directory).spec }
+    const source = { kind: 'persistent', volume, claim: { namespace: 'shop', name: 'c' } } as const
+    await kind.setUp(desiredOf('u-1', directory, { source }), never)
+    assert.deepEqual(disks.events, [])
+  })
+})

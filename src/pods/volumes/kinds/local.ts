@@ -2,7 +2,9 @@ import { KeyedLock } from '../../../base/async/keyed-lock.ts'
 import { LOCAL_PROVISIONER, PROVISIONED_BY } from '../../../model/storage/storage-classes.ts'
 import { mountOptionsOf } from '../persistent-volumes/mount-options.ts'
 import { volumeGroupsOf } from '../persistent-volumes/volume-groups.ts'
+import type { Sizing } from '../expand/expand-volume.ts'
 import { bindLocalFiles } from '../local/bind-local-files.ts'
+import { expandLocalVolume } from '../local/expand-local-volume.ts'
 import { LOCAL_PLUGIN } from '../local/local-volume-deps.ts'
 import type { LocalVolume, LocalVolumeDeps } from '../local/local-volume-deps.ts'
 import { unmountDevice } from '../local/mount-device.ts'
@@ -17,14 +19,39 @@ import type { ReadyVolume, VolumePlace, DesiredVolume } from '../desired-volume.
 export function createLocalKind(deps: LocalVolumeDeps): VolumeKind {
   // A device that one pod leaves must not be unmounted while another comes.
   const lock = new KeyedLock()
+  const sizings = new Map<string, Sizing>()
   return {
     plugin: LOCAL_PLUGIN,
-    refreshed: false,
+    // The cluster may have made a volume larger.
+    refreshed: true,
     measure: 'fileSystem',
     // Such a folder shares its file system with all others, so that says nothing about the volume.
     measureOf: ({ source }) => (isProvisionedFolder(source) ? 'walk' : 'fileSystem'),
-    setUp: (desired, signal) => lock.hold(desired.specName, () => setUp(deps, desired, signal), signal),
-    tearDown: (place, signal) => lock.hold(place.specName, () => tearDown(deps, place, signal), signal),
+    setUp: (request, signal) =>
+      lock.hold(
+        request.specName,
+        async () => {
+          const ready = request.ready ?? (await setUp(deps, request, signal))
+          if (isProvisionedFolder(request.source)) return ready
+          const sizing = sizings.getOrInsertComputed(request.specName, () => ({
+            size: undefined,
+            expandsUnusedOnly: false,
+          }))
+          await expandLocalVolume(deps, { request, sizing, inspect: () => inspect(deps, request, signal) }, signal)
+          return ready
+        },
+        signal,
+      ),
+    tearDown: (place, signal) =>
+      lock.hold(
+        place.specName,
+        async () => {
+          // Another pod that uses it has it read again.
+          sizings.delete(place.specName)
+          await tearDown(deps, place, signal)
+        },
+        signal,
+      ),
   }
 }
 

@@ -3,12 +3,13 @@ import type { PathDescription } from '../../../system/files/describe-path.ts'
 import type { DeviceFiles } from '../../../system/directories/device-files.ts'
 import type { Mounter } from '../../../system/mounts/mounter.ts'
 import type { VolumeFiles } from '../../../system/directories/volume-files.ts'
+import type { ExpandDeps } from '../expand/expand-volume.ts'
 import type { VolumeGroupDeps } from '../mounts/set-volume-group.ts'
 
 export const LOCAL_PLUGIN = 'kubernetes.io/local-volume'
 
 /** What local volumes need. */
-export interface LocalVolumeDeps extends VolumeGroupDeps {
+export interface LocalVolumeDeps extends VolumeGroupDeps, ExpandDeps {
   readonly rootDirectory: string
   readonly mounter: Mounter
   readonly volumeFiles: Pick<VolumeFiles, 'makeDirectory' | 'removeDirectory'>

@@ -4,7 +4,7 @@ import { mountBlockDevice } from '../mounts/mount-block-device.ts'
 import type { LocalVolume, LocalVolumeDeps } from './local-volume-deps.ts'
 
 /** Where a block device is mounted for all pods that use it. */
-function deviceMountPath(rootDirectory: string, name: string): string {
+export function deviceMountPath(rootDirectory: string, name: string): string {
   return `${rootDirectory}/plugins/kubernetes.io/local-volume/mounts/${name}`
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createCsiAgent, createCsiVolume } from '../../../../../test/builders/create-csi-agent.ts'
-import { createVolumePod } from '../../../../../test/builders/create-volumes.ts'
-import { FakeCsiNode } from '../../../../../test/fakes/fake-csi-node.ts'
-import type { PersistentVolume, Volume } from '../../../../model/generated/core-v1.ts'
-import { CsiCallError } from '../../../../protocols/csi/csi-call-error.ts'
-import type { GrpcCode } from '../../../../protocols/grpc/grpc-code.ts'
+import { createCsiAgent, createCsiVolume } from '../../../../test/builders/create-csi-agent.ts'
+import { createVolumePod } from '../../../../test/builders/create-volumes.ts'
+import { FakeCsiNode } from '../../../../test/fakes/fake-csi-node.ts'
+import type { PersistentVolume, Volume } from '../../../model/generated/core-v1.ts'
+import { CsiCallError } from '../../../protocols/csi/csi-call-error.ts'
+import type { GrpcCode } from '../../../protocols/grpc/grpc-code.ts'
 
 const claimed: Volume = { name: 'data', persistentVolumeClaim: { claimName: 'vol' } }
 const pod = createVolumePod(['data'], { volumes: [claimed] })

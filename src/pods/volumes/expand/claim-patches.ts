@@ -1,5 +1,5 @@
-import type { PersistentVolumeClaim, PersistentVolumeClaimCondition } from '../../../../model/generated/core-v1.ts'
-import type { ClaimPatch } from '../../../objects/object-api.ts'
+import type { PersistentVolumeClaim, PersistentVolumeClaimCondition } from '../../../model/generated/core-v1.ts'
+import type { ClaimPatch } from '../../objects/object-api.ts'
 
 const RESIZE_CONDITIONS: ReadonlySet<string> = new Set([
   'FileSystemResizePending',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { PersistentVolumeClaim } from '../../../../model/generated/core-v1.ts'
+import type { PersistentVolumeClaim } from '../../../model/generated/core-v1.ts'
 import { computeExpansion } from './compute-expansion.ts'
 import type { Expansion } from './compute-expansion.ts'
 

@@ -1,5 +1,5 @@
-import type { PersistentVolumeClaim } from '../../../../model/generated/core-v1.ts'
-import { tryParseQuantity } from '../../../../model/resources/quantity.ts'
+import type { PersistentVolumeClaim } from '../../../model/generated/core-v1.ts'
+import { tryParseQuantity } from '../../../model/resources/quantity.ts'
 
 /** What is to be done about the size of a volume on this node. Sizes are as they are written in the objects. */
 export type Expansion =
