@@ -127,20 +127,20 @@ describe('PodClaims', () => {
     driver.errors.set('gpu', 'too hot')
     await assert.rejects(
       agent.ensure(pod),
-      new InjectionsError('NodePrepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
+      new InjectionsError('NodePrepareResources failed for ResourceClaim gpu: too hot'),
     )
     assert.equal(agent.claims.holds(pod.metadata.uid), true, 'it is not known what it did')
     await assert.rejects(
       agent.release(pod),
-      new InjectionsError('NodeUnprepareResources of driver a.example failed for ResourceClaim gpu: too hot'),
+      new InjectionsError('NodeUnprepareResources failed for ResourceClaim gpu: too hot'),
     )
     driver.errors.clear()
     driver.isBroken = true
-    await assert.rejects(agent.release(pod), /driver a.example: NodeUnprepareResources: Internal: broken/)
+    await assert.rejects(agent.release(pod), /^InjectionsError: NodeUnprepareResources: Internal: broken/)
     driver.isBroken = false
     driver.isMute = true
-    await assert.rejects(agent.ensure(pod), /driver a.example said nothing of ResourceClaim gpu/)
-    await assert.rejects(agent.release(pod), /failed for ResourceClaim gpu: it said nothing of it/)
+    await assert.rejects(agent.ensure(pod), /NodePrepareResources skipped 1 ResourceClaims/)
+    await assert.rejects(agent.release(pod), /NodeUnprepareResources skipped ResourceClaim gpu/)
     assert.equal(agent.claims.holds(pod.metadata.uid), true)
     driver.isMute = false
     await agent.release(pod)

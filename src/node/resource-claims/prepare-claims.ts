@@ -76,14 +76,13 @@ async function askDriver(
 ): Promise<void> {
   const { records } = deps
   const plugin = requireDraDriver(deps, driver)
-  const answers = await inCall(driver, () => plugin.prepare(batch.map(toClaim), signal))
+  const answers = await inCall(() => plugin.prepare(batch.map(toClaim), signal))
+  const skipped = batch.filter(({ uid }) => !answers.has(uid)).length
   for (const record of batch) {
     const answer = answers.get(record.uid)
-    if (answer === undefined) throw new InjectionsError(`driver ${driver} said nothing of ResourceClaim ${record.name}`)
+    if (answer === undefined) throw new InjectionsError(`NodePrepareResources skipped ${skipped} ResourceClaims`)
     if (answer.error !== '')
-      throw new InjectionsError(
-        `NodePrepareResources of driver ${driver} failed for ResourceClaim ${record.name}: ${answer.error}`,
-      )
+      throw new InjectionsError(`NodePrepareResources failed for ResourceClaim ${record.name}: ${answer.error}`)
     // Another driver may have reported its devices meanwhile.
     const newest = records.get(claimKey(record)) ?? record
     records.set({ ...newest, drivers: new Map([...newest.drivers, [driver, answer.devices.map(toDevice)]]) })
@@ -106,12 +105,12 @@ export function requireDraDriver({ drivers }: Pick<ClaimDeps, 'drivers'>, driver
 }
 
 /** A call that failed as a whole is for the users of the pod to see. */
-export async function inCall<T>(driver: string, call: () => Promise<T>): Promise<T> {
+export async function inCall<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
     if (!(error instanceof DraCallError)) throw error
-    throw new InjectionsError(`driver ${driver}: ${error.message}`, { cause: error })
+    throw new InjectionsError(error.message, { cause: error })
   }
 }
 

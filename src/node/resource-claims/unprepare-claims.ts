@@ -61,11 +61,14 @@ async function askDriver(
 ): Promise<readonly Fault[]> {
   try {
     const plugin = requireDraDriver(deps, driver)
-    const answers = await inCall(driver, () => plugin.unprepare(batch.map(toClaim), signal))
+    const answers = await inCall(() => plugin.unprepare(batch.map(toClaim), signal))
     return batch.flatMap(({ uid, name }) => {
-      const error = answers.get(uid)?.error ?? 'it said nothing of it'
+      const error = answers.get(uid)?.error
       if (error === '') return []
-      const message = `NodeUnprepareResources of driver ${driver} failed for ResourceClaim ${name}: ${error}`
+      const message =
+        error === undefined
+          ? `NodeUnprepareResources skipped ResourceClaim ${name}`
+          : `NodeUnprepareResources failed for ResourceClaim ${name}: ${error}`
       return [{ claimUid: uid, error: new InjectionsError(message) }]
     })
   } catch (error) {

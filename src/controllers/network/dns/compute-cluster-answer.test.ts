@@ -47,6 +47,8 @@ const zone = computeClusterZone({
       { addresses: ['10.1.0.4'], hostname: 'db-2', conditions: { ready: false } },
     ]),
     slice('none', [{ addresses: ['10.1.0.9'], conditions: { ready: false } }]),
+    // As the real API server has the slice of a Service without pods.
+    { ...slice('none', []), ...(JSON.parse('{"endpoints":null,"ports":null}') as object) },
   ],
 })
 

@@ -53,11 +53,12 @@ export function computeClusterZone(input: ZoneInput): ClusterZone {
   return { domain, serverAddress, ranges, namespaces: new Set(input.namespaces), services, pods, names }
 }
 
-function toEndpoints({ endpoints = [], ports = [] }: EndpointSlice): readonly ZoneEndpoint[] {
-  const named: readonly ZonePort[] = ports.flatMap(({ name = '', protocol = 'TCP', port }) =>
+/** A slice of a Service without pods has null for both in the real API. */
+function toEndpoints({ endpoints, ports }: EndpointSlice): readonly ZoneEndpoint[] {
+  const named: readonly ZonePort[] = (ports ?? []).flatMap(({ name = '', protocol = 'TCP', port }) =>
     port ? [{ name, protocol: protocol.toLowerCase(), port }] : [],
   )
-  return endpoints.flatMap(({ addresses, hostname, conditions }) =>
+  return (endpoints ?? []).flatMap(({ addresses, hostname, conditions }) =>
     addresses.map((address) => ({
       address,
       label: hostname ?? address.replaceAll(/[.:]/g, '-'),
